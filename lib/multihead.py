@@ -1,0 +1,74 @@
+"""Several attentions side by side, with their learned projections, as a torch module."""
+
+import torch
+from einops import rearrange
+from jaxtyping import Bool, Float
+from torch import nn
+
+from lib.attention import attend
+from lib.shapes import Array, Attended
+
+
+def split_heads(
+    x: Float[Array, "*batch n d_model"], heads: int
+) -> Float[Array, "*batch head n d_k"]:
+    """Cut each vector into equal stretches, one for each head, and bring the heads to the front.
+
+    Source: Vaswani et al. 2017, section 3.2.2.
+    Taught in: chapter 09.
+    Raises: EinopsError if the width is no multiple of the number of heads.
+    """
+    return rearrange(x, "... n (head d_k) -> ... head n d_k", head=heads)
+
+
+def merge_heads(x: Float[Array, "*batch head n d_k"]) -> Float[Array, "*batch n d_model"]:
+    """Lay the heads' vectors end to end again: the inverse of `split_heads`.
+
+    Source: Vaswani et al. 2017, section 3.2.2.
+    Taught in: chapter 09.
+    """
+    return rearrange(x, "... head n d_k -> ... n (head d_k)")
+
+
+class MultiHeadAttention(nn.Module):
+    r"""Let several heads attend at once, each in its own part of the space, and mix what they find.
+
+    $\mathrm{concat}(o_1, \dots, o_h)\, W_O$ with
+    $o_i = \mathrm{attend}(X W_{Q,i}, S W_{K,i}, S W_{V,i})$.
+    In self-attention the source $S$ is $X$ itself; in cross-attention it is another sequence.
+
+    Source: Vaswani et al. 2017, section 3.2.2.
+    Taught in: chapter 09 (self-attention), chapter 10 (cross-attention).
+    Raises: ValueError if d_model is no multiple of heads.
+    """
+
+    def __init__(self, d_model: int, heads: int, *, d_source: int | None = None, bias: bool = True):
+        super().__init__()
+        if d_model % heads:
+            raise ValueError(
+                f"{heads} heads cannot share d_model = {d_model} equally. "
+                f"Choose a number of heads that divides {d_model}."
+            )
+        self.heads = heads
+        d_source = d_model if d_source is None else d_source
+        self.query = nn.Linear(d_model, d_model, bias=bias)
+        self.key = nn.Linear(d_source, d_model, bias=bias)
+        self.value = nn.Linear(d_source, d_model, bias=bias)
+        self.out = nn.Linear(d_model, d_model, bias=bias)
+
+    def forward(
+        self,
+        x: Float[torch.Tensor, "*batch query d_model"],
+        source: Float[torch.Tensor, "*batch key d_source"] | None = None,
+        mask: Bool[torch.Tensor, "..."] | None = None,
+    ) -> Attended:
+        """Return the output, and the weights with an axis of heads before (query, key).
+
+        A mask without a head axis must say so with an axis of length 1: (batch, 1, query, key).
+        """
+        source = x if source is None else source
+        q = split_heads(self.query(x), self.heads)
+        k = split_heads(self.key(source), self.heads)
+        v = split_heads(self.value(source), self.heads)
+        output, weights = attend(q, k, v, mask)
+        return Attended(self.out(merge_heads(output)), weights)

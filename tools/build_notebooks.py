@@ -1,0 +1,162 @@
+"""Make each page's notebook from its MyST text, in one direction, with the same bytes every time.
+
+    python tools/build_notebooks.py                             every page whose code changed
+    python tools/build_notebooks.py chapters/05_scaling.md      only this page
+    python tools/build_notebooks.py --force                     execute again, whatever changed
+    python tools/build_notebooks.py --check                     only say which pairs disagree
+
+Outputs are reused while the code cells (sources and tags) are unchanged, so an edit of the words
+executes nothing. They are not reused because they are still true: nbval, in `make test`, says that.
+"""
+
+import argparse
+import hashlib
+import os
+import re
+import sys
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import jupytext
+import nbformat
+from jupyter_client.manager import KernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("chapters", "exercises")
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+LANGUAGE = {"name": "python", "file_extension": ".py", "pygments_lexer": "ipython3"}
+
+
+def pages():
+    """Every written page, in reading order."""
+    return sorted(page for room in ROOMS for page in (ROOT / room).glob("*.md"))
+
+
+def read_page(page):
+    """The notebook that the text describes, without outputs and with ids made from its cells."""
+    notebook = jupytext.reads(page.read_text("utf8"), fmt="md:myst")
+    notebook.metadata.pop("jupytext", None)
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    seen = Counter()
+    for cell in notebook.cells:
+        digest = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()
+        seen[digest] += 1
+        # Two equal cells of a page are told apart by how often their text has been met before.
+        cell["id"] = digest[:12] if seen[digest] == 1 else f"{digest[:12]}-{seen[digest]}"
+    return notebook
+
+
+def code_cells(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def code(notebook):
+    """What decides the outputs: the code cells in order, each with its tags."""
+    return [(cell.source, sorted(cell.metadata.get("tags", []))) for cell in code_cells(notebook)]
+
+
+def execute(notebook, folder):
+    """Run the cells in a fresh kernel that stands in the page's own folder."""
+    with TemporaryDirectory() as sockets:
+        # Without TCP there is no open port, and no warning about one from the kernel.
+        address = str(Path(sockets) / "kernel")
+        manager = KernelManager(kernel_name="python3", transport="ipc", ip=address)
+        where = {"metadata": {"path": str(folder)}}
+        quiet = {"record_timing": False, "store_widget_state": False}
+        client = NotebookClient(notebook, km=manager, timeout=600, resources=where, **quiet)
+        try:
+            client.execute(env={**os.environ, **ONE_THREAD})
+        finally:
+            manager.shutdown_kernel(now=True)
+
+
+def tidy(notebook):
+    """Remove from the notebook all that differs between two runs of the same code."""
+    notebook.metadata["language_info"] = LANGUAGE
+    for count, cell in enumerate(code_cells(notebook), start=1):
+        cell.execution_count = count
+        cell.outputs = merged_streams(cell.outputs)
+        for output in cell.outputs:
+            if "execution_count" in output:
+                output.execution_count = count
+            if "traceback" in output:  # frames name the folders of one machine
+                output.traceback = [f"{output.ename}: {output.evalue}"]
+            if "data" in output:
+                # The model id is random, and its state would live in a kernel that is gone:
+                # a page mounts the widget from the HTML, a live notebook makes a new view.
+                output.data.pop(WIDGET_VIEW, None)
+
+
+def merged_streams(outputs):
+    """Join what one stream printed in pieces, because the pieces depend on timing."""
+    merged = []
+    for output in outputs:
+        last = merged[-1] if merged else {}
+        if output.output_type == "stream" and output.name == last.get("name"):
+            last.text += output.text
+        else:
+            merged.append(output)
+    return merged
+
+
+def build(page, force=False, check=False):
+    """Bring one notebook up to date and say what was done; with `check`, what would be."""
+    target, name = page.with_suffix(".ipynb"), page.relative_to(ROOT)
+    stored = target.read_text("utf8") if target.exists() else ""
+    notebook = read_page(page)
+    old = nbformat.reads(stored, as_version=4) if stored else None
+    executed = force or old is None or code(old) != code(notebook)
+    if executed and check:
+        return f"{name}: its notebook is missing or has other code; run `make notebooks`"
+    if executed:
+        try:
+            execute(notebook, page.parent)
+        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+            raise RuntimeError(failure(notebook, error)) from None
+    else:
+        for cell, before in zip(code_cells(notebook), code_cells(old), strict=True):
+            cell.outputs = before.outputs
+    tidy(notebook)
+    after = nbformat.writes(notebook).rstrip("\n") + "\n"
+    if check:
+        return "" if after == stored else f"{name}: its notebook is out of step; `make notebooks`"
+    if after != stored:
+        target.write_text(after, "utf8")
+    return f"{name}: {'executed' if executed else 'text' if after != stored else 'up to date'}"
+
+
+def failure(notebook, error):
+    """Which cell of the page failed, with its source and the traceback."""
+    cells = code_cells(notebook)
+    failing = [i for i, cell in enumerate(cells) for o in cell.outputs if o.output_type == "error"]
+    where = f"code cell {failing[-1] + 1} of {len(cells)}" if failing else "a cell"
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    return f"{where} failed; the old notebook is left as it was.\n\n{plain}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pages", nargs="*", type=Path, help="pages (.md); without any, all")
+    parser.add_argument("--force", action="store_true", help="execute even if no code changed")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if out of step")
+    options = parser.parse_args()
+    chosen = [page.resolve().with_suffix(".md") for page in options.pages] or pages()
+    with ProcessPoolExecutor(max_workers=min(2, len(chosen) or 1)) as pool:
+        jobs = [pool.submit(build, page, options.force, options.check) for page in chosen]
+    failed = 0
+    for page, job in zip(chosen, jobs, strict=True):
+        problem = job.exception()
+        message = f"{page.name}: {problem}" if problem else job.result()
+        failed += bool(problem) or (options.check and bool(message))
+        if message:
+            print(message, file=sys.stderr if problem else sys.stdout)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
