@@ -79,7 +79,7 @@ def softmax_jacobian(weights: Float[Array, "*batch key"]) -> Float[Array, "*batc
     $\partial w_i / \partial s_j = w_i (\delta_{ij} - w_j)$, that is $\mathrm{diag}(w) - w w^\top$.
     No entry exceeds 1/4 in size, and the matrix stretches no vector by more than 1/2.
 
-    Source: differentiate the definition; the bound 1/2 is in Gao and Pavel 2017, proposition 4.
+    Source: differentiate the definition; the bound 1/2 is in Nair 2025, and derived in the chapter.
     Taught in: chapter 06.
     """
     xp = array_namespace(weights)
