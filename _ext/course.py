@@ -1,0 +1,125 @@
+"""What the book needs beyond its theme: the front end laid in, and the theme's slips mended."""
+
+import json
+import re
+import shutil
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+from sphinx.errors import ExtensionError
+from sphinxcontrib.bibtex.plugin import register_plugin
+from sphinxcontrib.bibtex.style.referencing import BracketStyle
+from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferenceStyle
+
+from lib import style
+
+FONTS = ("source-serif-4-*latin*-wght-*.woff2", "source-sans-3-*latin*-wght-normal.woff2")
+MATHJAX = ("tex-chtml.js", "output/chtml", "input/tex/extensions", "a11y", "ui", "sre")
+
+MENDS = [  # (what the theme writes, what the page should say)
+    # 1.6 MB of script that draws again the icons that the web font has already drawn.
+    (r'\s*<script[^>]* src="[^"]*scripts/fontawesome\.js[^"]*"></script>', ""),
+    (r'\s*<link rel="preload" as="script" href="[^"]*scripts/fontawesome\.js[^"]*"\s*/?>', ""),
+    # Accessible names that differ from the words on the button.
+    (r'<summary aria-label="Toggle hidden content">', "<summary>"),
+    (r'(<button class="btn search-button-field[^>]*?) aria-label="Search"', r"\1"),
+    (r'(<i class="theme-switch [^>]*?)\s+title="[^"]*"', r'\1 aria-hidden="true"'),
+    # The sidebar stands outside every landmark.
+    (r'<div id="pst-primary-sidebar"', '<div role="region" aria-label="Contents" id="pst-primary-sidebar"'),
+    # A paragraph may not stand in a summary.
+    (r'<p class="(collapsed|expanded) admonition-title">([^<]*)</p>', r'<span class="\1 admonition-title">\2</span>'),
+    # Verdicts link to notebooks, which JupyterLab opens; the book has pages.
+    (r'(<a class="course-read" href="[^"#]*)\.ipynb', r"\1.html"),
+]  # fmt: skip
+
+
+def lay_in(app):
+    """Copy MathJax, fonts and widgets, and write the palette, to where the pages look for them."""
+    if app.builder.format != "html":
+        return
+    source, static = Path(app.srcdir), Path(app.outdir) / "_static"
+    packages = source / "node_modules"
+    if not packages.is_dir():
+        raise ExtensionError("The front end is not installed: `make book` installs and builds.")
+    for part in MATHJAX:
+        copy(packages / "mathjax" / "es5" / part, static / "mathjax" / part)
+    for font in FONTS:
+        for file in sorted(packages.glob(f"@fontsource-variable/*/files/{font}")):
+            copy(file, static / "fonts" / file.name)
+    for script in sorted((source / "lib" / "widgets").glob("*.js")):
+        copy(script, static / "widgets" / script.name)
+    copy(source / "lib" / "widgets" / "kit.css", static / "kit.css")
+    (static / "palette.css").write_text(style.css(), "utf8")
+
+
+def copy(source, target):
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, target, dirs_exist_ok=True)
+    else:
+        shutil.copyfile(source, target)
+
+
+def choose_scripts(app, page, template, context, doctree):
+    """Leave out Thebe, which is never started, and add the widgets' mount where one is needed."""
+    scripts, seen = [], set()
+    for script in context.get("script_files", []):
+        text = getattr(script, "attributes", {}).get("body") or ""
+        name = str(getattr(script, "filename", None) or "")
+        # sphinx-thebe declares its constant twice, which is an error on every page.
+        if "thebe" in (name + text).lower() or (name, text) in seen:
+            continue
+        seen.add((name, text))
+        scripts.append(script)
+    context["script_files"][:] = scripts
+    if 'class="course-widget' in (context.get("body") or ""):
+        app.add_js_file("mount.js", type="module")
+
+
+def describe(app, page, template, context, doctree):
+    """Give a notebook's page its description, which MyST reads from written pages only."""
+    source = Path(app.srcdir) / f"{page}.ipynb"
+    if doctree is None or not source.exists():
+        return
+    myst = json.loads(source.read_text("utf8"))["metadata"].get("myst", {})
+    for name, content in myst.get("html_meta", {}).items():
+        context["metatags"] += f'\n<meta name="{escape(name)}" content="{escape(content)}" />'
+
+
+def mend_pages(app, error):
+    """Apply MENDS to every page that was written."""
+    if error or app.builder.format != "html":
+        return
+    for page in Path(app.outdir).rglob("*.html"):
+        if "_static" in page.parts:
+            continue
+        text = mended = page.read_text("utf8")
+        for pattern, replacement in MENDS:
+            mended = re.sub(pattern, replacement, mended)
+        if mended != text:
+            page.write_text(mended, "utf8")
+
+
+def round_brackets():
+    return field(default_factory=lambda: BracketStyle(left="(", right=")"))
+
+
+@dataclass
+class AuthorYear(AuthorYearReferenceStyle):
+    """Citations as prose has them: Vaswani et al. (2017), or (Vaswani et al., 2017)."""
+
+    bracket_parenthetical: BracketStyle = round_brackets()
+    bracket_textual: BracketStyle = round_brackets()
+    bracket_author: BracketStyle = round_brackets()
+    bracket_label: BracketStyle = round_brackets()
+    bracket_year: BracketStyle = round_brackets()
+
+
+def setup(app):
+    register_plugin("sphinxcontrib.bibtex.style.referencing", "author_year_round", AuthorYear)
+    app.connect("builder-inited", lay_in)
+    app.connect("html-page-context", choose_scripts, priority=900)
+    app.connect("html-page-context", describe)
+    app.connect("build-finished", mend_pages)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

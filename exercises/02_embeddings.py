@@ -1,0 +1,425 @@
+"""The checks of chapter 02: lookup, cosine, neighbours, analogies and one row for many senses."""
+
+import functools
+
+import numpy as np
+
+from lib import ops
+from lib.checking import Case, Exercise, Task, Wrong
+
+PAGE = "chapters/02_embeddings.html"
+
+
+# 2.1 How many numbers
+
+VOCABULARY, WIDTH, POSITIONS = 50257, 12288, 2048
+NUMBERS = [
+    Wrong("M203", VOCABULARY + WIDTH),
+    Wrong("M204", VOCABULARY),
+    Wrong("M204", WIDTH),
+    Wrong("M205", 4 * VOCABULARY * WIDTH),
+    Wrong("M220", (VOCABULARY + POSITIONS) * WIDTH),
+    Wrong("M221", POSITIONS * WIDTH),
+    Wrong("M222", VOCABULARY**2),
+]
+
+
+# 2.2 One-hot rows
+
+
+def one_hot(ids, vocab):
+    """A row for each id, 1 in the id's column and 0 elsewhere."""
+    return np.eye(vocab)[ids]
+
+
+def id_cases(rng):
+    return [
+        Case((rng.permutation(5)[:3], 5), about="3 different ids, 5 words"),
+        Case((np.array([4, 2, 4, 0, 1]), 7), about="5 ids, one of them twice, 7 words"),
+        Case((np.array([1, 2, 0]), 3), about="3 ids, 3 words"),
+    ]
+
+
+ONE_HOT = [
+    Wrong("M200", lambda ids, vocab: np.eye(vocab)[:, ids]),
+    Wrong("M201", lambda ids, vocab: np.eye(vocab)[ids - 1]),
+    Wrong("M202", lambda ids, vocab: np.eye(vocab)[ids].sum(0)),
+    Wrong("M202", lambda ids, vocab: np.eye(vocab)[ids].max(0)),
+    Wrong("M214", lambda ids, vocab: np.eye(len(ids), vocab)),
+    Wrong("M223", lambda ids, vocab: np.eye(vocab)[np.sort(ids)]),
+]
+
+
+# 2.3 Mom and King
+
+TABLE = {
+    "king": np.array([0.9, 0.5, 0.1]),
+    "queen": np.array([0.2, 0.5, 0.1]),
+    "dad": np.array([0.9, 0.7, 0.9]),
+    "mom": np.array([0.2, 0.7, 0.9]),
+}
+
+
+def _of(one, other, measure=ops.cosine):
+    return float(measure(TABLE[one], TABLE[other]))
+
+
+def _dot(a, b):
+    return (a * b).sum(-1)
+
+
+def _norm(a):
+    return np.sqrt((a * a).sum(-1))
+
+
+def _distance(a, b):
+    return _norm(a - b)
+
+
+OTHER_PAIRS = [("mom", "dad"), ("mom", "queen"), ("king", "queen"), ("dad", "king")]
+MOM_KING = [
+    Wrong("M70", _of("mom", "king", _dot)),
+    Wrong("M71", _of("mom", "king", lambda a, b: _dot(a, b) / (_dot(a, a) * _dot(b, b)))),
+    Wrong("M72", _of("mom", "king", lambda a, b: _dot(a, b) / _norm(a))),
+    Wrong("M72", _of("mom", "king", lambda a, b: _dot(a, b) / _norm(b))),
+    Wrong("M73", _of("mom", "king", _distance)),
+    *(Wrong("M213", _of(*pair)) for pair in OTHER_PAIRS),
+]
+
+
+# 2.4 Cosine
+
+
+def pair_cases(rng):
+    return [
+        Case((rng.normal(size=2), 3 * rng.normal(size=2)), about="2 dimensions"),
+        Case((rng.normal(size=3), rng.normal(size=3) / 5), about="3 dimensions"),
+        Case((4 * rng.normal(size=5), rng.normal(size=5)), about="5 dimensions"),
+        Case((rng.normal(size=7), np.zeros(7)), about="b is all zeros"),
+        Case((np.zeros(7), rng.normal(size=7)), about="a is all zeros"),
+    ]
+
+
+def ask_cosine(answer, a, b):
+    """Ask for a cosine; to a vector of zeros the right answer is a ValueError."""
+    if (a == 0).all() or (b == 0).all():
+        try:
+            return answer(a, b)
+        except ValueError:
+            return "a ValueError"
+    return answer(a, b)
+
+
+def _quietly(measure):
+    def run(a, b):
+        with np.errstate(all="ignore"):
+            return measure(a, b)
+
+    return run
+
+
+def _zero_if_zero(a, b):
+    return float(ops.cosine(a, b)) if a.any() and b.any() else 0.0
+
+
+COSINE = [
+    Wrong("M70", _dot),
+    Wrong("M71", _quietly(lambda a, b: _dot(a, b) / (_dot(a, a) * _dot(b, b)))),
+    Wrong("M72", _quietly(lambda a, b: _dot(a, b) / _norm(a))),
+    Wrong("M72", _quietly(lambda a, b: _dot(a, b) / _norm(b))),
+    Wrong("M73", _distance),
+    Wrong("M74", _quietly(lambda a, b: _dot(a, b) / (_norm(a) * _norm(b)))),
+    Wrong("M210", _zero_if_zero),
+    Wrong("M224", _quietly(lambda a, b: 1 - _dot(a, b) / (_norm(a) * _norm(b)))),
+    Wrong("M219", _quietly(lambda a, b: np.corrcoef(a, b)[0, 1])),
+]
+
+
+# 2.5 All pairs
+
+
+def cosine_table(x):
+    """The cosine of every row of x with every row."""
+    return ops.cosine(x[:, None, :], x[None, :, :])
+
+
+def table_cases(rng):
+    return [
+        Case((rng.normal(size=(2, 3)),), about="2 words, 3 dimensions"),
+        Case((rng.normal(size=(3, 3)),), about="3 words, 3 dimensions"),
+        Case((rng.normal(size=(7, 5)) * np.arange(1, 8)[:, None],), about="7 words, 5 dimensions"),
+    ]
+
+
+def _column_norms(x):
+    scaled = x / np.sqrt((x * x).sum(0))
+    return scaled @ scaled.T
+
+
+ALL_PAIRS = [
+    Wrong("M70", lambda x: x @ x.T),
+    Wrong("M71", lambda x: x @ x.T / np.outer((x * x).sum(1), (x * x).sum(1))),
+    Wrong("M72", lambda x: x @ x.T / _norm(x)[:, None]),
+    Wrong("M72", lambda x: x @ x.T / _norm(x)),
+    Wrong("M73", lambda x: _distance(x[:, None], x)),
+    Wrong("M206", _column_norms),
+    Wrong("M207", lambda x: x @ x.T / (x * x).sum()),
+    Wrong("M218", lambda x: cosine_table(x.T)),
+    Wrong("M219", np.corrcoef),
+]
+
+
+def _best(measures, left_out=()):
+    measures = np.array(measures, dtype=float)
+    measures[list(left_out)] = -np.inf
+    return int(np.argmax(measures))
+
+
+# 2.6 The nearest word
+
+
+def nearest(word, table):
+    """The row, not that of the word itself, whose cosine with the word's row is largest."""
+    return _best(ops.cosine(table, table[word]), [word])
+
+
+def _furthest(word, table):
+    return int(np.argmin(ops.cosine(table, table[word])))
+
+
+NEAREST = [
+    Wrong("M75", lambda word, table: _best(ops.cosine(table, table[word]))),
+    Wrong("M76", _furthest),
+    Wrong("M70", lambda word, table: _best(_dot(table, table[word]), [word])),
+    Wrong("M73", lambda word, table: _best(-_distance(table, table[word]), [word])),
+    Wrong("M225", lambda word, table: _best(np.abs(ops.cosine(table, table[word])), [word])),
+]
+
+
+def _words(rng, shape, opposite_wins):
+    """Draw a word and a table for which no wrong idea gives the right row, but perhaps the last."""
+    *others, sign = NEAREST
+    for _ in range(100_000):
+        table = (rng.normal(size=shape) * rng.uniform(0.5, 2.5, size=(shape[0], 1))).round(2)
+        word = int(rng.integers(shape[0]))
+        right = nearest(word, table)
+        apart = all(idea.answer(word, table) != right for idea in others)
+        if apart and (sign.answer(word, table) != right) == opposite_wins:
+            return word, table
+    raise RuntimeError("no table separates the ideas")
+
+
+def word_cases(rng):
+    shapes = ((5, 3), False), ((7, 3), True), ((7, 5), False), ((11, 5), True)
+    return [
+        Case(_words(rng, shape, opposite), about=f"{shape[0]} words, d = {shape[1]}")
+        for shape, opposite in shapes
+    ]
+
+
+# 2.7 Analogies
+
+
+def _cosines(table, aim):
+    return table @ aim / (_norm(table) * _norm(aim))
+
+
+def analogy(start, minus, plus, table):
+    """The row nearest to start - minus + plus by cosine, none of the three among the answers."""
+    target = table[start] - table[minus] + table[plus]
+    return _best(_cosines(table, target), [start, minus, plus])
+
+
+def _toward(target, measure=_cosines, left_out=lambda start, minus, plus: [start, minus, plus]):
+    def run(start, minus, plus, table):
+        aim = target(table[start], table[minus], table[plus])
+        return _best(measure(table, aim), left_out(start, minus, plus))
+
+    return run
+
+
+def _right_target(start, minus, plus):
+    return start - minus + plus
+
+
+SEPARATING = (33, 7), (19, 7)  # seeds for which such tables are found at once, each with its d
+
+ANALOGY = [
+    Wrong("M77", _toward(_right_target, left_out=lambda *rows: [])),
+    Wrong("M78", _toward(lambda start, minus, plus: start + minus - plus)),
+    Wrong("M79", _toward(lambda start, minus, plus: start + minus + plus)),
+    Wrong("M211", _toward(_right_target, left_out=lambda start, minus, plus: [start])),
+    Wrong("M212", _toward(lambda start, minus, plus: plus - minus)),
+    Wrong("M215", _toward(lambda start, minus, plus: start)),
+    Wrong("M73", _toward(_right_target, lambda table, aim: -_distance(table, aim))),
+    Wrong("M70", _toward(_right_target, _dot)),
+]
+
+
+def _near(rng, aim, noise, length):
+    row = aim / _norm(aim) + noise * rng.normal(size=aim.shape) / np.sqrt(len(aim))
+    return length * row / _norm(row)
+
+
+@functools.cache
+def _eleven_words(seed, d):
+    """Rows 0, 1, 2 are start, minus, plus; every idea, right or wrong, picks a row of its own."""
+    rng = np.random.default_rng(seed)
+    for _ in range(100_000):
+        start, minus, plus = rng.normal(size=(3, d))
+        plus = plus + 0.7 * start
+        target = start - minus + plus
+        noises = (1.0, target, 1.5), (1.3, target, 9.0), (1.3, target, _norm(target))
+        aims = start + minus - plus, start + minus + plus, plus - minus, start
+        rows = [_near(rng, aim, noise, length) for noise, aim, length in noises]
+        rows += [_near(rng, aim, 0.6, 1.5) for aim in aims]
+        table = np.stack([start, minus, plus, *rows, rng.normal(size=d)])
+        found = [idea.answer(0, 1, 2, table) for idea in ANALOGY]
+        if len({*found, analogy(0, 1, 2, table)}) == 1 + len(ANALOGY):
+            return table
+    raise RuntimeError("no table separates the ideas")
+
+
+def _turned(rng, table):
+    """Turn all rows together and shuffle them: no angle and no length changes."""
+    turn = np.linalg.qr(rng.normal(size=(table.shape[1],) * 2))[0]
+    order = rng.permutation(len(table))
+    return (*(int(np.argwhere(order == row)[0, 0]) for row in range(3)), (table @ turn)[order])
+
+
+def analogy_cases(rng):
+    tables = [_eleven_words(*pair) for pair in SEPARATING]
+    return [
+        Case(_turned(rng, table), about=f"{len(table)} words, d = {table.shape[1]}")
+        for table in tables
+    ]
+
+
+# 2.8 One row for all senses
+
+
+def one_row(senses, counts):
+    """The mean of the senses' vectors, each counted as often as it is used."""
+    return counts @ senses / counts.sum()
+
+
+def sense_cases(rng):
+    return [
+        Case((rng.normal(size=(2, 3)), np.array([3, 1])), about="2 senses, used 3 times and once"),
+        Case((rng.normal(size=(3, 5)), np.array([7, 2, 5])), about="3 senses, d = 5"),
+        Case((rng.normal(size=(3, 3)), np.array([1, 11, 2])), about="3 senses, d = 3"),
+    ]
+
+
+ONE_ROW = [
+    Wrong("M208", lambda senses, counts: senses.mean(0)),
+    Wrong("M209", lambda senses, counts: senses[counts.argmax()]),
+    Wrong("M216", lambda senses, counts: counts @ senses),
+    Wrong("M216", lambda senses, counts: senses.sum(0)),
+    Wrong("M217", lambda senses, counts: counts @ senses / len(counts)),
+]
+
+
+EXERCISE = Exercise(
+    chapter="02",
+    title="Embeddings",
+    tasks=[
+        Task(
+            id="2.1",
+            name="table_numbers",
+            title="The size of a table",
+            difficulty=1,
+            importance=3,
+            minutes=2,
+            reference=VOCABULARY * WIDTH,
+            wrong=NUMBERS,
+            read=f"{PAGE}#claim-S0-03",
+        ),
+        Task(
+            id="2.2",
+            name="one_hot",
+            title="Lookup as a matrix product",
+            difficulty=2,
+            importance=4,
+            minutes=6,
+            reference=one_hot,
+            cases=id_cases,
+            wrong=ONE_HOT,
+            read=f"{PAGE}#a-row-for-each-token",
+            saturated=True,
+        ),
+        Task(
+            id="2.3",
+            name="cos_mom_king",
+            title="Mom and King with a pencil",
+            difficulty=2,
+            importance=4,
+            minutes=5,
+            reference=_of("mom", "king"),
+            wrong=MOM_KING,
+            read=f"{PAGE}#claim-S3-16",
+            tolerance=1e-3,
+        ),
+        Task(
+            id="2.4",
+            name="cosine",
+            title="Cosine",
+            difficulty=2,
+            importance=5,
+            minutes=8,
+            reference=ops.cosine,
+            cases=pair_cases,
+            call=ask_cosine,
+            wrong=COSINE,
+            read=f"{PAGE}#how-near-is-near",
+        ),
+        Task(
+            id="2.5",
+            name="cosine_table",
+            title="All pairs at once",
+            difficulty=3,
+            importance=4,
+            minutes=8,
+            reference=cosine_table,
+            cases=table_cases,
+            wrong=ALL_PAIRS,
+            read=f"{PAGE}#all-pairs-at-once",
+        ),
+        Task(
+            id="2.6",
+            name="nearest",
+            title="The nearest word",
+            difficulty=3,
+            importance=4,
+            minutes=8,
+            reference=nearest,
+            cases=word_cases,
+            wrong=NEAREST,
+            read=f"{PAGE}#all-pairs-at-once",
+        ),
+        Task(
+            id="2.7",
+            name="analogy",
+            title="An analogy, honestly searched",
+            difficulty=3,
+            importance=4,
+            minutes=10,
+            reference=analogy,
+            cases=analogy_cases,
+            wrong=ANALOGY,
+            read=f"{PAGE}#directions-that-mean-something",
+        ),
+        Task(
+            id="2.8",
+            name="one_row",
+            title="One row for all senses",
+            difficulty=3,
+            importance=5,
+            minutes=6,
+            reference=one_row,
+            cases=sense_cases,
+            wrong=ONE_ROW,
+            read=f"{PAGE}#claim-S4-04",
+        ),
+    ],
+)

@@ -1,0 +1,585 @@
+"""The checks of chapter 05: the scale, what it is for, what it is not, and where it can hide."""
+
+import math
+
+import numpy as np
+
+from lib import attention, ops
+from lib.checking import Case, Exercise, Law, Task, Wrong
+from lib.repro import generator
+
+PAGE = "chapters/05_scaling.html"
+
+
+# 5.1 Scaled scores
+
+
+def scaled_scores(x, W_q, W_k):
+    """Scores of tokens against themselves, made from their queries and keys."""
+    return attention.scores(x @ W_q, x @ W_k)
+
+
+def projected_cases(rng):
+    def case(n, d_model, d_k):
+        x, W_q, W_k = rng.normal(size=(n, d_model)), *rng.normal(size=(2, d_model, d_k))
+        about = f"{n} tokens, d_model = {d_model}, d_k = {d_k}"
+        return Case((x, W_q / math.sqrt(d_model), W_k / math.sqrt(d_model)), about=about)
+
+    return [case(2, 5, 3), case(3, 7, 5), case(5, 11, 2), case(3, 5, 3)]
+
+
+def _over(divisor):
+    """The scores divided by something else, given as a function of x and its queries."""
+
+    def wrong(x, W_q, W_k):
+        q, k = x @ W_q, x @ W_k
+        return q @ k.T / divisor(x, q)
+
+    return wrong
+
+
+SCORES = [
+    Wrong("M01", _over(lambda x, q: 1)),
+    Wrong("M02", _over(lambda x, q: q.shape[-1])),
+    Wrong("M03", _over(lambda x, q: math.sqrt(x.shape[-1]))),
+    Wrong("M04", _over(lambda x, q: 1 / math.sqrt(q.shape[-1]))),
+    Wrong("M85", _over(lambda x, q: math.sqrt(q.shape[-1] * len(x)))),
+    Wrong("M05", lambda x, W_q, W_k: (x @ W_q).T @ (x @ W_k) / math.sqrt(W_q.shape[-1])),
+    Wrong("M05", lambda x, W_q, W_k: (x @ W_q) @ (x @ W_k) / math.sqrt(W_q.shape[-1])),
+    Wrong("M06", lambda x, W_q, W_k: scaled_scores(x, W_k, W_q)),
+]
+
+
+# 5.2 Scale, then softmax
+
+
+def weights(q, k):
+    """Attention weights of queries over keys."""
+    return ops.softmax(attention.scores(q, k))
+
+
+def query_key_cases(rng):
+    def case(n_q, n_k, d_k):
+        about = f"{n_q} queries, {n_k} keys, d_k = {d_k}"
+        return Case((rng.normal(size=(n_q, d_k)), rng.normal(size=(n_k, d_k))), about=about)
+
+    return [case(2, 3, 5), case(3, 5, 2), case(5, 3, 7)]
+
+
+def _softmax_of(factor, axis=-1):
+    """Softmax weights of the raw scores times a factor, given as a function of d_k."""
+    return lambda q, k: ops.softmax(q @ k.T * factor(q.shape[-1]), axis)
+
+
+def _scale_late(q, k):
+    return ops.softmax(q @ k.T) / math.sqrt(q.shape[-1])
+
+
+def _one_table(q, k):
+    scores = attention.scores(q, k)
+    return ops.softmax(scores.reshape(-1)).reshape(scores.shape)
+
+
+WEIGHTS = [
+    Wrong("M09", _scale_late),
+    Wrong("M01", _softmax_of(lambda d_k: 1)),
+    Wrong("M02", _softmax_of(lambda d_k: 1 / d_k)),
+    Wrong("M04", _softmax_of(lambda d_k: math.sqrt(d_k))),
+    Wrong("M11", _softmax_of(lambda d_k: 1 / math.sqrt(d_k), axis=0)),
+    Wrong("M12", _one_table),
+]
+
+
+# 5.3 Measure the variance
+
+SAMPLES = 20_000
+
+
+def _products(d_k, seed):
+    q, k = generator(seed).standard_normal((2, SAMPLES, d_k))
+    return (q * k).sum(-1)
+
+
+def measured_variance(d_k, seed):
+    """The variance of q . k over many random pairs."""
+    return float(_products(d_k, seed).var())
+
+
+def width_cases(rng):
+    seed = int(rng.integers(1000))
+    return [Case((d_k, seed), about=f"d_k = {d_k}, seed {seed}") for d_k in (3, 7, 31)]
+
+
+def _not_near(value_of):
+    """Whether the answer is not what a wrong idea would measure."""
+
+    def holds(answer, case):
+        got, wrong = np.asarray(answer(*case.args), dtype=float), value_of(case.args[0])
+        return got.shape != () or not abs(got / wrong - 1) < 0.08
+
+    return holds
+
+
+def _near(answer, case):
+    got = np.asarray(answer(*case.args), dtype=float)
+    if got.shape != ():
+        return f"your answer has shape {got.shape}, and one number is asked for"
+    if abs(got / case.args[0] - 1) < 0.08:
+        return True
+    return f"d_k is {case.args[0]} and you measured {got:.3g}"
+
+
+def _depends_on_seed(answer, case):
+    d_k, seed = case.args
+    return float(answer(d_k, seed)) != float(answer(d_k, seed + 1))
+
+
+MEASURED = [
+    Law("M89", "a variance is not its own root", _not_near(math.sqrt)),
+    Law("M146", "the raw products are measured", _not_near(lambda d_k: 1)),
+    Law("M145", "queries and keys are drawn apart", _not_near(lambda d_k: 2 * d_k)),
+    Law("M86", "the numbers have mean 0", _not_near(lambda d_k: 7 / 144 * d_k)),
+    Law(None, "the measured variance is within 8 % of d_k", _near),
+    Law(None, "another seed gives another estimate", _depends_on_seed),
+]
+
+
+def _uniform_variance(d_k, seed):
+    q, k = generator(seed).random((2, SAMPLES, d_k))
+    return (q * k).sum(-1).var()
+
+
+VARIANCE = [
+    Wrong("M89", lambda d_k, seed: _products(d_k, seed).std()),
+    Wrong("M146", lambda d_k, seed: (_products(d_k, seed) / math.sqrt(d_k)).var()),
+    Wrong(
+        "M145", lambda d_k, seed: (generator(seed).normal(size=(SAMPLES, d_k)) ** 2).sum(-1).var()
+    ),
+    Wrong("M86", _uniform_variance),
+]
+
+
+# 5.4 Choose the divisor
+
+
+def divisor(d_model, heads, n):
+    """The number that the scores of one head are divided by."""
+    return math.sqrt(d_model / heads)
+
+
+def model_cases(rng):
+    n = int(rng.integers(100, 1000))
+    return [
+        Case((384, 12, 13), about="MiniLM: d_model = 384, 12 heads, 13 tokens"),
+        Case((768, 12, n), about=f"GPT-2: d_model = 768, 12 heads, {n} tokens"),
+        Case((12288, 96, 2048), about="GPT-3: d_model = 12288, 96 heads, 2048 tokens"),
+    ]
+
+
+DIVISORS = [
+    Wrong("M01", lambda d_model, heads, n: 1.0),
+    Wrong("M02", lambda d_model, heads, n: d_model / heads),
+    Wrong("M03", lambda d_model, heads, n: math.sqrt(d_model)),
+    Wrong("M85", lambda d_model, heads, n: math.sqrt(d_model / heads * n)),
+    Wrong("M04", lambda d_model, heads, n: 1 / math.sqrt(d_model / heads)),
+]
+
+
+# 5.5 Mean and variance of a score
+
+
+def score_moments(mean_q, sd_q, mean_k, sd_k, d_k):
+    """Mean and variance of q . k for independent components."""
+    variance = (sd_q * sd_k) ** 2 + (mean_q * sd_k) ** 2 + (mean_k * sd_q) ** 2
+    return d_k * mean_q * mean_k, d_k * variance
+
+
+def moment_cases(rng):
+    def case(mean_q, sd_q, mean_k, sd_k, d_k):
+        about = f"means {mean_q} and {mean_k}, standard deviations {sd_q} and {sd_k}, d_k = {d_k}"
+        return Case((mean_q, sd_q, mean_k, sd_k, d_k), about=about)
+
+    return [
+        case(0.0, 0.5, 0.0, 3.0, 7),
+        case(2.0, 0.5, 0.0, 3.0, 5),
+        case(0.7, 1.1, -0.4, 2.0, 11),
+        case(round(rng.uniform(0.2, 0.9), 2), 0.8, 1.3, 1.7, 13),
+    ]
+
+
+def _squares_only(mean_q, sd_q, mean_k, sd_k, d_k):
+    mean, variance = score_moments(mean_q, sd_q, mean_k, sd_k, d_k)
+    return mean, variance + mean**2
+
+
+def _squares_each(mean_q, sd_q, mean_k, sd_k, d_k):
+    return d_k * mean_q * mean_k, d_k * (mean_q**2 + sd_q**2) * (mean_k**2 + sd_k**2)
+
+
+def _root(*args):
+    mean, variance = score_moments(*args)
+    return mean, math.sqrt(variance)
+
+
+def _unsquared(mean_q, sd_q, mean_k, sd_k, d_k):
+    spread = sd_q * sd_k + mean_q**2 * sd_k + mean_k**2 * sd_q
+    return d_k * mean_q * mean_k, d_k * spread
+
+
+MOMENTS = [
+    Wrong("M88", lambda mq, sq, mk, sk, d_k: (d_k * mq * mk, d_k)),
+    Wrong("M88", lambda mq, sq, mk, sk, d_k: (0, d_k)),
+    Wrong("M140", lambda mq, sq, mk, sk, d_k: (d_k * mq * mk, d_k * (sq * sk) ** 2)),
+    Wrong("M140", lambda mq, sq, mk, sk, d_k: (0, d_k * (sq * sk) ** 2)),
+    Wrong("M141", _squares_only),
+    Wrong("M141", _squares_each),
+    Wrong("M142", _unsquared),
+    Wrong("M89", _root),
+]
+
+
+# 5.6 The gradient with respect to the query
+
+
+def query_gradient(q, K):
+    """How each weight of one query answers to each number of that query."""
+    w = weights(q[None], K)[0]
+    return ops.softmax_jacobian(w) @ K / math.sqrt(q.shape[-1])
+
+
+def gradient_cases(rng):
+    def case(n, d_k):
+        return Case(
+            (rng.normal(size=d_k), rng.normal(size=(n, d_k))), about=f"{n} keys, d_k = {d_k}"
+        )
+
+    return [case(3, 2), case(5, 3), case(3, 7)]
+
+
+def _gradient(scale, jacobian, chained=None):
+    """A gradient with another scale, another Jacobian, or another factor from the chain rule."""
+
+    def wrong(q, K):
+        factor = scale(q.shape[-1])
+        w = ops.softmax(K @ q * factor)
+        return jacobian(w) @ K * (factor if chained is None else chained)
+
+    return wrong
+
+
+def _root_scale(d_k):
+    return 1 / math.sqrt(d_k)
+
+
+GRADIENT = [
+    Wrong("M87", _gradient(_root_scale, ops.softmax_jacobian, chained=1)),
+    Wrong("M01", _gradient(lambda d_k: 1, ops.softmax_jacobian)),
+    Wrong("M02", _gradient(lambda d_k: 1 / d_k, ops.softmax_jacobian)),
+    Wrong("M162", _gradient(_root_scale, lambda w: -ops.softmax_jacobian(w))),
+    Wrong("M163", _gradient(_root_scale, lambda w: np.diag(w * (1 - w)))),
+    Wrong("M164", _gradient(_root_scale, lambda w: -np.outer(w, w))),
+    Wrong("M184", _gradient(_root_scale, np.diag)),
+]
+
+
+# 5.7 Fold the scale into the projection
+
+
+def fold(W_q, b_q):
+    """A projection whose queries need no scale any more."""
+    root = math.sqrt(W_q.shape[-1])
+    return W_q / root, b_q / root
+
+
+def projection_cases(rng):
+    def case(d_model, d_k):
+        about = f"d_model = {d_model}, d_k = {d_k}"
+        return Case((rng.normal(size=(d_model, d_k)), rng.normal(size=d_k)), about=about)
+
+    return [case(3, 2), case(7, 5)]
+
+
+FOLDED = [
+    Wrong("M143", lambda W_q, b_q: (W_q / math.sqrt(W_q.shape[-1]), b_q)),
+    Wrong("M01", lambda W_q, b_q: (W_q, b_q)),
+    Wrong("M02", lambda W_q, b_q: (W_q / W_q.shape[-1], b_q / W_q.shape[-1])),
+    Wrong("M03", lambda W_q, b_q: (W_q / math.sqrt(len(W_q)), b_q / math.sqrt(len(W_q)))),
+    Wrong("M04", lambda W_q, b_q: (W_q * math.sqrt(W_q.shape[-1]), b_q * math.sqrt(W_q.shape[-1]))),
+]
+
+
+# 5.8 Mend the head
+
+NAMES = ("W_q", "W_k", "W_v")
+
+
+class Head:
+    """A head of attention that keeps its parameters."""
+
+    def __init__(self, d_model, d_k, seed):
+        drawn = generator(seed).standard_normal((3, d_model, d_k)) / math.sqrt(d_model)
+        self.W_q, self.W_k, self.W_v = drawn
+
+    def __call__(self, x):
+        return attention.attend(x @ self.W_q, x @ self.W_k, x @ self.W_v).output
+
+
+class DrawnFromZeroToOne(Head):
+    """The start of the article's code."""
+
+    def __init__(self, d_model, d_k, seed):
+        self.W_q, self.W_k, self.W_v = generator(seed).random((3, d_model, d_k))
+
+
+class UnitVariance(Head):
+    """Centred, but too large by sqrt(d_model)."""
+
+    def __init__(self, d_model, d_k, seed):
+        self.W_q, self.W_k, self.W_v = generator(seed).standard_normal((3, d_model, d_k))
+
+
+class DrawnInEachCall(Head):
+    """New parameters for each sentence."""
+
+    def __init__(self, d_model, d_k, seed):
+        super().__init__(d_model, d_k, seed)
+        self.shape, self.stream = (d_model, d_k), generator(seed)
+
+    def __call__(self, x):
+        q, k, v = (x @ self.stream.normal(size=self.shape) / 8 for _ in range(3))
+        return attention.attend(q, k, v).output
+
+
+class SeededInEachCall(DrawnInEachCall):
+    """The same new parameters for each sentence, so that nothing can be learned."""
+
+    def __call__(self, x):
+        self.stream = generator(0)
+        return super().__call__(x)
+
+
+def scaled_by(divisor):
+    """A head with another divisor, given as a function of x and its queries."""
+
+    class ScaledBy(Head):
+        def __call__(self, x):
+            q = x @ self.W_q
+            scale = 1 / divisor(x, q)
+            return attention.attend(q, x @ self.W_k, x @ self.W_v, scale=scale).output
+
+    return ScaledBy
+
+
+def first_output(answer, d_model, d_k, x):
+    """Make a head and let it read."""
+    return answer(d_model, d_k, 0)(x)
+
+
+def sentence_cases(rng):
+    return [
+        Case((7, 3, rng.normal(size=(5, 7))), about="5 tokens, d_model = 7, d_k = 3"),
+        Case((61, 53, rng.normal(size=(3, 61))), about="3 tokens, d_model = 61, d_k = 53"),
+    ]
+
+
+def _array(numbers):
+    return np.asarray(numbers.detach() if hasattr(numbers, "detach") else numbers, dtype=float)
+
+
+def _parameters(head):
+    return [_array(getattr(head, name)) for name in NAMES]
+
+
+def _has_output(answer, case):
+    d_model, d_k, x = case.args
+    output = answer(d_model, d_k, 0)(x)
+    if output is None:
+        return "`head(x)` returns None: did you forget `return`"
+    shape = tuple(getattr(output, "shape", ()))
+    return shape == (len(x), d_k) or f"the output has shape {shape}, not {(len(x), d_k)}"
+
+
+def _same_twice(answer, case):
+    d_model, d_k, x = case.args
+    head = answer(d_model, d_k, 0)
+    return np.allclose(_array(head(x)), _array(head(x)))
+
+
+def _uses_its_values(answer, case):
+    d_model, d_k, x = case.args
+    head = answer(d_model, d_k, 0)
+    kept = head.W_v.detach() if hasattr(head.W_v, "detach") else head.W_v
+    kept[...] = 0
+    return not _array(head(x)).any()
+
+
+def _centred(answer, case):
+    # 61 x 53 numbers are enough: their mean is off by less than 1/57 of their spread.
+    drawn = np.concatenate([w.ravel() for w in _parameters(answer(61, 53, 0))])
+    return bool(abs(drawn.mean()) < 0.1 * drawn.std())
+
+
+def _narrow(answer, case):
+    variances = [61 * w.var() for w in _parameters(answer(61, 53, 0))]
+    wrong = [f"{one:.2g}" for one in variances if not 0.7 < one < 1.4]
+    return not wrong or f"variance times d_model is {wrong[0]}, not 1"
+
+
+def _divided_otherwise(divisor):
+    """Whether the output is not the one that another divisor gives."""
+
+    def holds(answer, case):
+        d_model, d_k, x = case.args
+        head, x_plain = answer(d_model, d_k, 0), _array(x)
+        q, k, v = (x_plain @ w for w in _parameters(head))
+        wrong = attention.attend(q, k, v, scale=1 / divisor(x_plain, q)).output
+        return not np.allclose(_array(head(x)), wrong, atol=1e-5)
+
+    return holds
+
+
+def _attends(answer, case):
+    d_model, d_k, x = case.args
+    head = answer(d_model, d_k, 0)
+    q, k, v = (_array(x) @ w for w in _parameters(head))
+    return np.allclose(_array(head(x)), attention.attend(q, k, v).output, atol=1e-5)
+
+
+def _seeded(answer, case):
+    d_model, d_k, _ = case.args
+    one, other = (_parameters(answer(d_model, d_k, seed)) for seed in (0, 1))
+    return not any(np.allclose(a, b) for a, b in zip(one, other, strict=True))
+
+
+HEAD = [
+    Law(None, "the output has a row for each token and d_k columns", _has_output),
+    Law("M64", "the same sentence twice gives the same output", _same_twice),
+    Law("M64", "the head uses its own W_v: if it is set to 0, so is the output", _uses_its_values),
+    Law("M86", "the parameters have mean 0", _centred),
+    Law("M144", "the parameters have variance 1 / d_model", _narrow),
+    Law("M01", "the scores are scaled", _divided_otherwise(lambda x, q: 1)),
+    Law("M02", "the divisor is not d_k", _divided_otherwise(lambda x, q: q.shape[-1])),
+    Law("M03", "the divisor is not sqrt(d_model)",
+        _divided_otherwise(lambda x, q: math.sqrt(x.shape[-1]))),
+    Law(None, "the output is that of attention with the head's own parameters", _attends),
+    Law(None, "another seed draws other parameters", _seeded),
+]  # fmt: skip
+
+HEADS = [
+    Wrong("M64", DrawnInEachCall),
+    Wrong("M64", SeededInEachCall),
+    Wrong("M86", DrawnFromZeroToOne),
+    Wrong("M144", UnitVariance),
+    Wrong("M01", scaled_by(lambda x, q: 1)),
+    Wrong("M02", scaled_by(lambda x, q: q.shape[-1])),
+    Wrong("M03", scaled_by(lambda x, q: math.sqrt(x.shape[-1]))),
+]
+
+
+EXERCISE = Exercise(
+    chapter="05",
+    title="Scaling",
+    tasks=[
+        Task(
+            id="5.1",
+            name="scaled_scores",
+            title="Scaled scores",
+            difficulty=1,
+            importance=5,
+            minutes=5,
+            reference=scaled_scores,
+            cases=projected_cases,
+            wrong=SCORES,
+            read=f"{PAGE}#the-divisor",
+        ),
+        Task(
+            id="5.2",
+            name="weights",
+            title="Before the softmax, not after",
+            difficulty=1,
+            importance=4,
+            minutes=5,
+            reference=weights,
+            cases=query_key_cases,
+            wrong=WEIGHTS,
+            read=f"{PAGE}#the-divisor",
+        ),
+        Task(
+            id="5.3",
+            name="measured_variance",
+            title="Measure the variance",
+            difficulty=2,
+            importance=4,
+            minutes=8,
+            reference=measured_variance,
+            cases=width_cases,
+            wrong=VARIANCE,
+            laws=MEASURED,
+            unique=False,
+            read=f"{PAGE}#why-the-variance-grows-line-by-line",
+        ),
+        Task(
+            id="5.4",
+            name="divisor",
+            title="Choose the divisor",
+            difficulty=1,
+            importance=5,
+            minutes=4,
+            reference=divisor,
+            cases=model_cases,
+            wrong=DIVISORS,
+            read=f"{PAGE}#width-of-the-head-not-of-the-model",
+        ),
+        Task(
+            id="5.5",
+            name="score_moments",
+            title="What if the mean is not 0 and sigma not 1",
+            difficulty=3,
+            importance=3,
+            minutes=12,
+            reference=score_moments,
+            cases=moment_cases,
+            wrong=MOMENTS,
+            read=f"{PAGE}#break-each-assumption",
+        ),
+        Task(
+            id="5.6",
+            name="query_gradient",
+            title="What the query feels",
+            difficulty=4,
+            importance=3,
+            minutes=12,
+            reference=query_gradient,
+            cases=gradient_cases,
+            wrong=GRADIENT,
+            read=f"{PAGE}#mostly-dead-occasionally-huge",
+        ),
+        Task(
+            id="5.7",
+            name="fold",
+            title="Fold the scale away",
+            difficulty=2,
+            importance=3,
+            minutes=6,
+            reference=fold,
+            cases=projection_cases,
+            wrong=FOLDED,
+            read=f"{PAGE}#what-does-the-scale-buy",
+        ),
+        Task(
+            id="5.8",
+            name="Head",
+            title="Mend the head",
+            difficulty=4,
+            importance=5,
+            minutes=20,
+            reference=Head,
+            cases=sentence_cases,
+            wrong=HEADS,
+            laws=HEAD,
+            call=first_output,
+            unique=False,
+            read=f"{PAGE}#claim-S3-28",
+        ),
+    ],
+)

@@ -1,0 +1,322 @@
+"""Self-attention, assembled: the checks."""
+
+import numpy as np
+
+from lib import ops, positions
+from lib.attention import attend
+from lib.checking import Case, Exercise, Law, Task, Wrong
+
+
+def softmax(scores, axis=-1):
+    """Softmax with an axis to get wrong; the scores here never need the maximum subtracted."""
+    exponentials = np.exp(scores)
+    return exponentials / exponentials.sum(axis, keepdims=True)
+
+
+# 7.1 ----------------------------------------------------------------------------------------
+
+
+def mix(weights, values):
+    return weights @ values
+
+
+def mix_cases(rng):
+    square = ops.softmax(rng.normal(size=(3, 3)))
+    return [
+        Case((np.array([[0.6, 0.4], [0.7, 0.3]]), np.array([[10.0, 0.0], [0.0, 10.0]])),
+             about="tokens A and B of the chapter"),
+        Case((square, rng.normal(size=(3, 2))), about="3 tokens, d_v = 2"),
+        Case((ops.softmax(rng.normal(size=(2, 3))), rng.normal(size=(3, 5))),
+             about="2 queries, 3 keys, d_v = 5"),
+    ]  # fmt: skip
+
+
+# 7.2, 7.3 -----------------------------------------------------------------------------------
+
+
+def attention(q, k, v):
+    return attend(q, k, v).output
+
+
+def qkv_cases(rng):
+    def draw(query, key, d_k, d_v):
+        about = f"{query} queries, {key} keys, d_k = {d_k}, d_v = {d_v}"
+        arrays = (rng.normal(size=shape) for shape in [(query, d_k), (key, d_k), (key, d_v)])
+        return Case(tuple(arrays), about=about)
+
+    # Square shapes first: there a missing transpose or a swap gives numbers and not an error.
+    return [draw(3, 3, 3, 3), draw(2, 3, 5, 2), draw(3, 2, 4, 5), draw(1, 1, 2, 3)]
+
+
+def with_switches(q, k, v, *, scale=None, axis=-1, weigh=None):
+    """Attention with its parts exchangeable, so that each wrong idea is one line."""
+    table = q @ k.T * (1 / np.sqrt(q.shape[-1]) if scale is None else scale)
+    return (weigh or (lambda scores: softmax(scores, axis)))(table) @ v
+
+
+def one_hot(table):
+    return np.eye(table.shape[-1])[table.argmax(-1)]
+
+
+ATTENTION_WRONG = [
+    Wrong("M01", lambda q, k, v: with_switches(q, k, v, scale=1.0)),
+    Wrong("M02", lambda q, k, v: with_switches(q, k, v, scale=1 / q.shape[-1])),
+    Wrong("M04", lambda q, k, v: with_switches(q, k, v, scale=np.sqrt(q.shape[-1]))),
+    Wrong("M05", lambda q, k, v: softmax(q @ k / np.sqrt(q.shape[-1])) @ v),
+    Wrong("M06", lambda q, k, v: with_switches(k, q, v)),
+    Wrong("M07", lambda q, k, v: with_switches(q, v, v)),
+    Wrong("M08", lambda q, k, v: with_switches(q, k, k)),
+    Wrong("M09", lambda q, k, v: with_switches(
+        q, k, v, scale=1.0, weigh=lambda s: softmax(s) / np.sqrt(q.shape[-1]))),
+    Wrong("M11", lambda q, k, v: with_switches(q, k, v, axis=0)),
+    Wrong("M12", lambda q, k, v: with_switches(q, k, v, axis=(0, 1))),
+    Wrong("M16", lambda q, k, v: with_switches(q, k, v, weigh=one_hot)),
+    Wrong("M17", lambda q, k, v: with_switches(q, k, v, weigh=lambda s: softmax(0 * s))),
+    Wrong("M18", lambda q, k, v: with_switches(q, k, v, weigh=lambda s: 1 / (1 + np.exp(-s)))),
+    Wrong("M19", lambda q, k, v: with_switches(q, k, v, weigh=lambda s: softmax(softmax(s)))),
+    Wrong("M33", lambda q, k, v: with_switches(q, k, v, weigh=lambda s: softmax(s).T)),
+]  # fmt: skip
+
+
+def between_the_values(answer, case):
+    output, values = np.asarray(answer(*case.args)), np.asarray(case.args[2])
+    inside = (output >= values.min(0) - 1e-4) & (output <= values.max(0) + 1e-4)
+    return bool(inside.all()) or "some output lies outside the range of the values"
+
+
+def self_attention(x, w_q, w_k, w_v):
+    return attend(x @ w_q, x @ w_k, x @ w_v).output
+
+
+def self_attention_cases(rng):
+    def draw(*leading, n, d_model, d_k, d_v):
+        about = f"n = {n}, d_model = {d_model}, d_k = {d_k}, d_v = {d_v}"
+        about += f", a batch of {leading[0]}" if leading else ""
+        widths = (d_k, d_k, d_v)
+        maps = [rng.normal(size=(d_model, width)) / np.sqrt(d_model) for width in widths]
+        return Case((rng.normal(size=(*leading, n, d_model)), *maps), about=about)
+
+    return [
+        draw(n=3, d_model=3, d_k=3, d_v=3),
+        draw(n=3, d_model=5, d_k=2, d_v=7),
+        draw(2, n=3, d_model=5, d_k=4, d_v=3),
+    ]
+
+
+def no_mixing(answer, case):
+    x, *maps = case.args
+    if x.ndim == 2:
+        return True
+    alone = np.stack([np.asarray(answer(sentence, *maps)) for sentence in x])
+    together = np.asarray(answer(*case.args))
+    return bool(np.allclose(alone, together, atol=1e-4)) or (
+        "a sentence comes out otherwise in a batch than alone"
+    )
+
+
+def keys_over_the_batch(x, w_q, w_k, w_v):
+    """`.T` of a batch turns all of its axes round; lists of sentences hide the mistake."""
+    flat = x.reshape(-1, x.shape[-1])
+    return self_attention(flat, w_q, w_k, w_v).reshape(*x.shape[:-1], -1)
+
+
+def transposed_maps(x, w_q, w_k, w_v):
+    return self_attention(x, w_q.T, w_k.T, w_v.T)
+
+
+SELF_ATTENTION_WRONG = [
+    Wrong("M10", transposed_maps),
+    Wrong("M06", lambda x, w_q, w_k, w_v: self_attention(x, w_k, w_q, w_v)),
+    Wrong("M08", lambda x, w_q, w_k, w_v: attend(x @ w_q, x @ w_k, x @ w_k).output),
+    Wrong("M95", lambda x, w_q, w_k, w_v: attend(x @ w_q, x @ w_k, x).output),
+    Wrong("M96", keys_over_the_batch),
+    Wrong("M01", lambda x, w_q, w_k, w_v: attend(x @ w_q, x @ w_k, x @ w_v, scale=1.0).output),
+    Wrong("M03", lambda x, w_q, w_k, w_v: attend(
+        x @ w_q, x @ w_k, x @ w_v, scale=1 / np.sqrt(x.shape[-1])).output),
+]  # fmt: skip
+
+
+# 7.4 ----------------------------------------------------------------------------------------
+
+
+def add_change(x, weights, values, w_o):
+    return x + weights @ values @ w_o
+
+
+def stream_cases(rng):
+    def draw(n, d_model, d_v):
+        shapes = [(n, d_model), (n, n), (n, d_v), (d_v, d_model)]
+        x, scores, values, w_o = (rng.normal(size=shape) for shape in shapes)
+        about = f"n = {n}, d_model = {d_model}, d_v = {d_v}"
+        return Case((x, ops.softmax(scores), values, w_o), about=about)
+
+    return [draw(3, 3, 3), draw(3, 5, 2), draw(2, 3, 7)]
+
+
+STREAM_WRONG = [
+    Wrong("M34", lambda x, a, v, w: a @ v @ w),
+    Wrong("M35", lambda x, a, v, w: 2 * x + a @ v @ w),
+    Wrong("M40", lambda x, a, v, w: x + a @ v),
+    Wrong("M33", lambda x, a, v, w: x + a.T @ v @ w),
+    Wrong("M10", lambda x, a, v, w: x + a @ v @ w.T),
+]
+
+
+# 7.5 ----------------------------------------------------------------------------------------
+
+
+def recover_weights(output, values):
+    system = np.concatenate([values.T, np.ones((1, len(values)))])
+    return np.linalg.solve(system, np.concatenate([output.T, np.ones((1, len(output)))])).T
+
+
+def triangle_cases(rng):
+    triangle = np.array([[6.0, 0.0], [0.0, 6.0], [6.0, 6.0]])
+    fractions = np.array([[1 / 6, 1 / 3, 1 / 2], [1 / 4, 1 / 4, 1 / 2], [1 / 2, 1 / 3, 1 / 6]])
+    other = np.array([[1.0, 0.0], [0.0, 2.0], [-1.0, -1.0]]) + rng.normal(size=(3, 2)) / 10
+    solid = np.concatenate([np.zeros((1, 3)), np.eye(3)]) + rng.normal(size=(4, 3)) / 10
+    drawn = [ops.softmax(rng.normal(size=shape)) for shape in [(2, 3), (5, 4)]]
+    return [
+        Case((fractions @ triangle, triangle), about="the example by hand"),
+        Case((drawn[0] @ other, other), about="2 queries, a triangle"),
+        Case((drawn[1] @ solid, solid), about="5 queries, 4 values in 3 dimensions"),
+    ]
+
+
+def similarity_weights(output, values):
+    return softmax(output @ values.T / np.sqrt(values.shape[-1]))
+
+
+# 7.6 ----------------------------------------------------------------------------------------
+
+
+def is_equivariant(f, x, permutation):
+    return bool(np.allclose(f(x[permutation]), f(x)[permutation]))
+
+
+def attend_to_self(x):
+    return attend(x, x, x).output
+
+
+def attend_with_positions(x):
+    x = x + positions.sinusoidal(*x.shape)
+    return attend(x, x, x).output
+
+
+def attend_to_the_past(x):
+    return attend(x, x, x, np.tri(len(x), dtype=bool)).output
+
+
+def average_of_all(x):
+    return 0 * x + x.mean(0)
+
+
+def twice_the_neighbour(x):
+    return x + np.roll(x, 1, axis=0)
+
+
+def equivariance_cases(rng):
+    x, cycle = rng.normal(size=(5, 4)), np.array([2, 0, 1, 4, 3])
+    candidates = {
+        "self-attention": attend_to_self,
+        "self-attention with positions": attend_with_positions,
+        "self-attention with a causal mask": attend_to_the_past,
+        "the average of all tokens": average_of_all,
+        "each token plus its left neighbour": twice_the_neighbour,
+    }
+    cases = [Case((f, x, cycle), about=name) for name, f in candidates.items()]
+    swap = np.array([0, 3, 2, 1, 4])
+    return [*cases, Case((attend_to_self, x, swap), about="self-attention, two tokens swapped")]
+
+
+def a_dot_product(f, x, permutation):
+    """Two tables whose sums agree need not agree."""
+    return bool(np.isclose(f(x[permutation]).sum(), f(x).sum()))
+
+
+# 7.7 ----------------------------------------------------------------------------------------
+
+
+def waves(n, d_model, *, first=0, exponent=2.0, halves=False, swap=False, degrees=False):
+    """Sinusoidal positions with their parts exchangeable."""
+    speeds = 10000.0 ** (-np.arange(d_model // 2) * exponent / d_model)
+    angles = np.outer(np.arange(first, first + n), speeds)
+    angles = np.radians(angles) if degrees else angles
+    pair = (np.cos(angles), np.sin(angles)) if swap else (np.sin(angles), np.cos(angles))
+    return np.concatenate(pair, -1) if halves else np.stack(pair, -1).reshape(n, d_model)
+
+
+def wave_cases(rng):
+    del rng  # the table of positions has no random part
+    sizes = [(2, 4), (5, 6), (7, 2)]
+    return [Case(size, about="n = {}, d_model = {}".format(*size)) for size in sizes]
+
+
+EXERCISE = Exercise(
+    chapter="07",
+    title="Self-attention, assembled",
+    tasks=[
+        Task(
+            id="7.1", name="mix", title="Mix the values", difficulty=1, importance=5, minutes=5,
+            reference=mix, cases=mix_cases,
+            read="chapters/07_self_attention.html#the-weights-mix-the-values",
+            wrong=[
+                Wrong("M33", lambda weights, values: weights.T @ values),
+                Wrong("M17", lambda weights, values: 0 * weights @ values + values.mean(0)),
+                Wrong("M16", lambda weights, values: one_hot(weights) @ values),
+                Wrong("M19", lambda weights, values: softmax(weights) @ values),
+            ],
+        ),
+        Task(
+            id="7.2", name="attention", title="Attention, whole", difficulty=3, importance=5,
+            minutes=15, reference=attention, cases=qkv_cases, wrong=ATTENTION_WRONG,
+            read="chapters/07_self_attention.html#one-function-five-steps",
+            laws=[Law(None, "outputs lie between the values", between_the_values)],
+        ),
+        Task(
+            id="7.3", name="self_attention", title="Self-attention with its projections",
+            difficulty=3, importance=5, minutes=10, reference=self_attention,
+            cases=self_attention_cases, wrong=SELF_ATTENTION_WRONG,
+            read="chapters/07_self_attention.html#one-function-five-steps",
+            laws=[Law("M96", "sentences of a batch never meet", no_mixing)],
+        ),
+        Task(
+            id="7.4", name="add_change", title="Add the change to the stream", difficulty=2,
+            importance=4, minutes=5, reference=add_change, cases=stream_cases, wrong=STREAM_WRONG,
+            read="chapters/07_self_attention.html#a-change-added",
+        ),
+        Task(
+            id="7.5", name="recover_weights", title="Recover the weights from the output",
+            difficulty=4, importance=2, minutes=15, reference=recover_weights,
+            cases=triangle_cases,
+            read="chapters/07_self_attention.html#what-comes-out-lies-between-the-values",
+            wrong=[
+                Wrong("M97", lambda output, values: np.linalg.lstsq(values.T, output.T)[0].T),
+                Wrong("M98", similarity_weights),
+            ],
+        ),
+        Task(
+            id="7.6", name="is_equivariant", title="Test for order-blindness", difficulty=3,
+            importance=4, minutes=10, reference=is_equivariant, cases=equivariance_cases,
+            read="chapters/07_self_attention.html#order-is-invisible",
+            wrong=[
+                Wrong("M99", lambda f, x, p: bool(np.allclose(f(x[p]), f(x)))),
+                Wrong("M100", lambda f, x, p: bool(
+                    np.allclose(f(x[p]), f(x)[np.argsort(p)]))),
+                Wrong("M101", a_dot_product),
+            ],
+        ),
+        Task(
+            id="7.7", name="sinusoids", title="Sinusoidal positions", difficulty=3, importance=3,
+            minutes=15, reference=lambda n, d_model: positions.sinusoidal(n, d_model),
+            cases=wave_cases, read="chapters/07_self_attention.html#order-is-invisible",
+            wrong=[
+                Wrong("M58", lambda n, d: waves(n, d, first=1)),
+                Wrong("M102", lambda n, d: waves(n, d, halves=True)),
+                Wrong("M103", lambda n, d: waves(n, d, exponent=1.0)),
+                Wrong("M104", lambda n, d: waves(n, d, swap=True)),
+                Wrong("M105", lambda n, d: waves(n, d, degrees=True)),
+            ],
+        ),
+    ],
+)  # fmt: skip

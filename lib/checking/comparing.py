@@ -1,0 +1,210 @@
+"""Compare what came back with the truth: first the structure, then the values, then the dtype."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lib.checking.values import Items, Mapping, Nothing, Numbers, Strange, Text, as_numbers
+
+TOLERANCE = {"float32": 1e-5, "complex64": 1e-5, "float16": 1e-2, "bfloat16": 6e-2}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first thing that differs: `kind` is structure, shape, values or dtype."""
+
+    kind: str
+    sentence: str
+    where: str = ""
+    expected: Any = None
+    got: Any = None
+
+
+def compare(expected: Any, got: Any, tolerance: float | None = None) -> Difference | None:
+    """The difference between two nodes, or None where the answer is right."""
+    leaves: list[tuple[str, Numbers, Numbers]] = []
+    difference = _walk(expected, got, "", leaves)
+    if difference:
+        return difference
+    checks = (_shapes, _values, _kinds)
+    for check in checks:
+        for where, one, other in leaves:
+            difference = check(where, one, other, tolerance)
+            if difference:
+                return difference
+    return None
+
+
+def _walk(expected: Any, got: Any, where: str, leaves: list) -> Difference | None:
+    """Match two trees; numbers that must be compared are gathered in `leaves`."""
+
+    def differs(sentence: str) -> Difference:
+        return Difference("structure", sentence, where, expected, got)
+
+    subject = f"`{where}` is" if where else "your answer is"
+    if isinstance(got, Nothing) and not isinstance(expected, Nothing):
+        return differs(f"{subject} None where {kind_of(expected)} is expected")
+    if isinstance(got, Strange):
+        return differs(f"{subject} {got.what}; {kind_of(expected)} is expected")
+    numbers = _as_one(expected)
+    if numbers is not None:
+        read = as_numbers(got)
+        if read is None:
+            return differs(f"{subject} {kind_of(got)}; {kind_of(expected)} is expected")
+        leaves.append((where, numbers, read))
+        return None
+    if type(expected) is not type(got):
+        return differs(f"{subject} {kind_of(got)}; {kind_of(expected)} is expected")
+    if isinstance(expected, Items):
+        return _walk_items(expected, got, where, leaves, differs)
+    if isinstance(expected, Mapping):
+        missing = [key for key in expected.entries if key not in got.entries]
+        extra = [key for key in got.entries if key not in expected.entries]
+        if missing or extra:
+            return differs(f"{subject} a dictionary without {missing} and with {extra} too many")
+        return _first(
+            _walk(one, got.entries[key], f"{where}[{key!r}]", leaves)
+            for key, one in expected.entries.items()
+        )
+    if isinstance(expected, Text) and expected != got:
+        return Difference("values", f"{subject} {got.text!r}", where, expected, got)
+    return None
+
+
+def _walk_items(
+    expected: Items, got: Items, where: str, leaves: list, differs: Any
+) -> Difference | None:
+    if (expected.kind == "set") != (got.kind == "set"):
+        return differs(f"a {got.kind} came back; a {expected.kind} is expected")
+    if len(expected.items) != len(got.items):
+        counted = f"{len(got.items)} results came back; {len(expected.items)} are expected"
+        listed = f" ({', '.join(expected.names)})" if expected.names else ""
+        return differs(counted + listed)
+    names = [part_name(expected, n, where) for n in range(len(expected.items))]
+    pairs = zip(expected.items, got.items, names, strict=True)
+    return _first(_walk(one, other, name, leaves) for one, other, name in pairs)
+
+
+def _first(differences: Any) -> Difference | None:
+    return next((one for one in differences if one is not None), None)
+
+
+def part_name(node: Items, n: int, where: str = "") -> str:
+    """What to call the n-th part of a tuple: its name, or `result 2`."""
+    own = node.names[n] if n < len(node.names) else f"[{n}]" if where else f"result {n + 1}"
+    return own if not where else f"{where}{own}" if own.startswith("[") else f"{where}.{own}"
+
+
+def _as_one(node: Any) -> Numbers | None:
+    """Read the truth as one array, unless it is a named tuple or a tuple of arrays."""
+    if isinstance(node, Items):
+        if node.names:
+            return None
+        if node.kind == "tuple" and any(getattr(one, "shape", (0,)) for one in node.items):
+            return None
+    return as_numbers(node)
+
+
+def _shapes(where: str, expected: Numbers, got: Numbers, _: Any) -> Difference | None:
+    if expected.shape == got.shape:
+        return None
+    subject = f"`{where}`" if where else "the result"
+    sentence = f"{subject} has shape {got.shape}; {expected.shape} is expected"
+    return Difference("shape", sentence, where, expected, got)
+
+
+def _values(where: str, expected: Numbers, got: Numbers, tolerance: Any) -> Difference | None:
+    if got.values is None or expected.values is None:
+        return Difference("structure", "the result is too large to compare", where, expected, got)
+    right = agree(expected, got, tolerance)
+    if right.all():
+        return None
+    subject = f"in `{where}`, " if where else ""
+    if not right.shape:
+        return Difference("values", f"{subject}the number differs", where, expected, got)
+    index = tuple(int(n) for n in np.argwhere(~right)[0])
+    place = f"[{', '.join(map(str, index))}]"
+    wrong = int((~right).sum())
+    sentence = (
+        f"{subject}{wrong} of {right.size} numbers differ; the first is at {place}: "
+        f"{number(got.values[index])} where {number(expected.values[index])} is expected"
+    )
+    return Difference("values", sentence, where, expected, got)
+
+
+def _kinds(where: str, expected: Numbers, got: Numbers, _: Any) -> Difference | None:
+    if expected.kind == got.kind or (expected.kind, got.kind) == ("float", "int"):
+        return None
+    if got.shape == () and {expected.kind, got.kind} <= {"int", "float"}:
+        return None
+    subject = f"the values of `{where}`" if where else "the values"
+    advice = {"bool": "a mask is boolean: True where the query may attend"}.get(expected.kind, "")
+    sentence = f"{subject} are right, but as {got.dtype}; {expected.kind} is expected"
+    sentence = f"{sentence} ({advice})" if advice else sentence
+    return Difference("dtype", sentence, where, expected, got)
+
+
+def agree(expected: Numbers, got: Numbers, tolerance: float | None = None) -> np.ndarray:
+    """Which numbers are equal, within the precision of the less precise of the two."""
+    one, other = expected.values, got.values
+    if "float" not in (expected.kind, got.kind) and "complex" not in (expected.kind, got.kind):
+        return np.asarray(one.astype(np.int64) == other.astype(np.int64))
+    allowed = tolerance_for(expected, got, tolerance)
+    if expected.kind == "int" and tolerance is None:
+        # A count may come as a float, but it must be that count.
+        allowed = min(allowed, 1e-9)
+    kind = np.complex128 if "complex" in (expected.kind, got.kind) else np.float64
+    one, other = one.astype(kind), other.astype(kind)
+    with np.errstate(all="ignore"):
+        finite = np.abs(one[np.isfinite(one)])
+        scale = min(1.0, float(finite.max())) if finite.size and finite.max() > 0 else 1.0
+        near = np.abs(one - other) <= allowed * (scale + np.abs(one))
+    both_nan = np.isnan(one) & np.isnan(other)
+    return np.where(np.isfinite(one), near & np.isfinite(other), (one == other) | both_nan)
+
+
+def tolerance_for(expected: Numbers, got: Numbers, tolerance: float | None) -> float:
+    """The allowed relative error: by precision, or wider where the task says so."""
+    precision = max(TOLERANCE.get(expected.dtype, 1e-6), TOLERANCE.get(got.dtype, 1e-6))
+    return precision if tolerance is None else max(tolerance, precision if precision > 1e-6 else 0)
+
+
+def error(expected: Any, got: Any) -> float:
+    """The largest absolute difference of two nodes of the same structure."""
+    leaves: list[tuple[str, Numbers, Numbers]] = []
+    if _walk(expected, got, "", leaves) or any(one.shape != two.shape for _, one, two in leaves):
+        return float("inf")
+    gaps = [
+        np.abs(np.nan_to_num(one.values.astype(float)) - np.nan_to_num(two.values.astype(float)))
+        for _, one, two in leaves
+        if one.values is not None and two.values is not None and one.values.size
+    ]
+    return max((float(gap.max()) for gap in gaps), default=0.0)
+
+
+def number(value: Any) -> str:
+    """A number as it is printed in a message: three significant digits, no negative zero."""
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    return f"{float(value) + 0.0:.3g}" if not np.iscomplexobj(value) else f"{complex(value):.3g}"
+
+
+def kind_of(node: Any) -> str:
+    """What a node is, in words."""
+    if isinstance(node, Numbers):
+        if node.shape == ():
+            return {"bool": "True or False", "int": "a whole number"}.get(node.kind, "a number")
+        return f"an array of shape {node.shape}"
+    if isinstance(node, Items):
+        named = f" ({', '.join(node.names)})" if node.names else ""
+        return f"a {node.kind} of {len(node.items)}{named}"
+    if isinstance(node, Mapping):
+        return "a dictionary"
+    if isinstance(node, Text):
+        return "text"
+    return "None" if isinstance(node, Nothing) else node.what

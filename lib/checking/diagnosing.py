@@ -1,0 +1,55 @@
+"""Which wrong idea gives exactly these numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lib.checking.calling import Outcome, observe
+from lib.checking.comparing import compare, error
+from lib.checking.task import Case, Task, Wrong
+from lib.checking.values import plain
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A wrong idea that reproduces the answer; `everywhere` if it does on every case."""
+
+    wrong: Wrong
+    everywhere: bool
+    error: float
+
+
+def outcomes_of(wrong: Wrong, task: Task, cases: Sequence[Case]) -> list[Outcome]:
+    """What a wrong idea answers on each case."""
+    if task.is_value:
+        return [Outcome("returned", plain(wrong.answer))]
+    return [observe(wrong.answer, case, task.arrays[0], task.call) for case in cases]
+
+
+def alike(idea: Outcome, got: Outcome, tolerance: float | None) -> bool:
+    """Whether two outcomes are the same: equal values, or the very same exception."""
+    if idea.status != got.status:
+        return False
+    if idea.status == "raised":
+        return (idea.mistake.type, idea.mistake.message) == (got.mistake.type, got.mistake.message)
+    return idea.status == "returned" and compare(idea.value, got.value, tolerance) is None
+
+
+def named_ideas(
+    task: Task, cases: Sequence[Case], truths: list[Outcome], got: list[Outcome]
+) -> list[Fit]:
+    """The wrong ideas that fit best: on every case if there are such, and the closest of them."""
+    failing = [n for n, one in enumerate(got) if not alike(truths[n], one, task.tolerance)]
+    fits = []
+    for wrong in task.wrong:
+        ideas = outcomes_of(wrong, task, cases)
+        matching = {n for n in range(len(got)) if alike(ideas[n], got[n], task.tolerance)}
+        if not failing or not matching.issuperset(failing):
+            continue
+        gaps = [error(ideas[n].value, got[n].value) for n in failing if got[n].value is not None]
+        fits.append(Fit(wrong, len(matching) == len(got), max(gaps, default=0.0)))
+    fits = [one for one in fits if one.everywhere] or fits
+    fits = [one for one in fits if len(one.wrong.ids) == 1] or fits
+    closest = min((one.error for one in fits), default=0.0)
+    return [one for one in fits if one.error <= max(10 * closest, 1e-9)]

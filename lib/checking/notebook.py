@@ -1,0 +1,157 @@
+"""What the learner types: `check = exercise("05_scaling")`, then `check("5.1")`."""
+
+from __future__ import annotations
+
+import html
+import importlib
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lib.checking.judging import judge
+from lib.checking.report import WORDS, Verdict
+from lib.checking.task import Exercise, Task
+from lib.checking.wording import cell_stopped, missing, syntax_error
+
+
+def exercise(name: str) -> Check:
+    """The checks of one exercise notebook, for example `exercise("05_scaling")`."""
+    loaded = importlib.import_module(f"exercises.{name}").EXERCISE
+    return Check(loaded, sys._getframe(1).f_globals)
+
+
+class Check:
+    """Call it with the number of a task to have your answer checked."""
+
+    def __init__(self, loaded: Exercise, namespace: dict[str, Any]) -> None:
+        self.exercise = loaded
+        self.namespace = namespace
+        self.cells = Cells(namespace, [task.name for task in loaded.tasks])
+        ipython = sys.modules.get("IPython")
+        shell = ipython.get_ipython() if ipython else None
+        if shell is not None:
+            self.cells.follow(shell)
+
+    def __call__(self, task_id: str) -> Verdict:
+        """Check one task."""
+        try:
+            task = self.exercise[str(task_id)]
+        except KeyError as unknown:
+            raise ValueError(unknown.args[0]) from None
+        return self._check(task)
+
+    def _check(self, task: Task) -> Verdict:
+        failure = self.cells.failures.get(task.name)
+        if failure is not None:
+            source, error = failure
+            if isinstance(error, SyntaxError):
+                return syntax_error(task, error, source)
+            return cell_stopped(task, error)
+        if task.name not in self.namespace:
+            return missing(task, self.namespace)
+        return judge(task, self.namespace[task.name])
+
+    def overview(self) -> Table:
+        """The tasks of this page, with difficulty and importance out of five, and minutes."""
+        rows = [
+            (one.id, one.title, f"{one.difficulty} of 5", f"{one.importance} of 5", one.minutes)
+            for one in self.exercise.tasks
+        ]
+        total = sum(one.minutes for one in self.exercise.tasks)
+        head = ("task", "what to do", "difficulty", "importance", "minutes")
+        return Table(head, rows, f"{len(rows)} tasks, about {total} minutes.")
+
+    def progress(self) -> Table:
+        """Check every task again and say how each stands."""
+        verdicts = [self._check(task) for task in self.exercise.tasks]
+        rows = [(one.task, one.title, WORDS[one.status]) for one in verdicts]
+        done = sum(one.passed for one in verdicts)
+        return Table(("task", "what to do", "status"), rows, f"{done} of {len(rows)} passed.")
+
+    def __repr__(self) -> str:
+        first = self.exercise.tasks[0].id
+        return f'Checks of exercise {self.exercise.chapter}: call check("{first}").'
+
+
+class Cells:
+    """Remembers cells that failed, so that an older definition is never checked in silence."""
+
+    def __init__(self, namespace: dict[str, Any], names: Sequence[str]) -> None:
+        self.namespace = namespace
+        self.names = names
+        self.failures: dict[str, tuple[str, BaseException]] = {}
+        self.before: dict[str, Any] = {}
+
+    def follow(self, shell: Any) -> None:
+        """Listen to the cells of a notebook, in the place of an earlier follower."""
+        for event, own in (("pre_run_cell", self.about_to_run), ("post_run_cell", self.has_run)):
+            for known in list(shell.events.callbacks.get(event, [])):
+                if same_follower(known, self):
+                    shell.events.unregister(event, known)
+            shell.events.register(event, own)
+
+    def about_to_run(self, info: Any) -> None:
+        """Note what each name stands for before a cell runs."""
+        self.before = {name: self.namespace.get(name, self) for name in self.names}
+
+    def has_run(self, result: Any) -> None:
+        """Note which names a failed cell should have defined."""
+        source = getattr(result.info, "raw_cell", "") or ""
+        error = result.error_before_exec or result.error_in_exec
+        for name in self.names:
+            if not defines(source, name):
+                continue
+            fresh = self.namespace.get(name, self) is not self.before.get(name, self)
+            if error is None or (fresh and result.error_before_exec is None):
+                self.failures.pop(name, None)
+            else:
+                self.failures[name] = (source, error)
+
+
+def same_follower(known: Any, follower: Cells) -> bool:
+    """Whether a callback belongs to a follower of the same names in the same notebook."""
+    owner = getattr(known, "__self__", None)
+    return (
+        isinstance(owner, Cells)
+        and owner.namespace is follower.namespace
+        and list(owner.names) == list(follower.names)
+    )
+
+
+def defines(source: str, name: str) -> bool:
+    """Whether the text of a cell looks as if it defined a name."""
+    wanted = rf"^\s*(?:(?:async\s+)?(?:def|class)\s+{name}\b|{name}\s*(?::[^=\n]+)?=(?!=))"
+    return re.search(wanted, source, re.MULTILINE) is not None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A small table that prints as text and as HTML."""
+
+    head: tuple[str, ...]
+    rows: Sequence[tuple[Any, ...]]
+    foot: str
+
+    def __repr__(self) -> str:
+        lines = [tuple(map(str, row)) for row in (self.head, *self.rows)]
+        wide = [max(len(line[n]) for line in lines) for n in range(len(self.head))]
+        text = [
+            "  ".join(cell.ljust(width) for cell, width in zip(line, wide, strict=True)).rstrip()
+            for line in lines
+        ]
+        return "\n".join([*text, self.foot])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f'<th scope="col">{html.escape(word)}</th>' for word in self.head)
+        rows = []
+        for first, *rest in self.rows:
+            cells = "".join(f"<td>{html.escape(str(cell))}</td>" for cell in rest)
+            rows.append(f'<tr><th scope="row">{html.escape(str(first))}</th>{cells}</tr>')
+        body = "\n".join(rows)
+        return (
+            '<div class="course-table" style="overflow-x:auto" tabindex="0">\n'
+            f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n"
+            f"<p>{html.escape(self.foot)}</p>\n</div>"
+        )

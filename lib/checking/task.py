@@ -1,0 +1,125 @@
+"""What an author writes: cases, wrong ideas, laws, tasks and exercises."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+LIBRARIES = ("numpy", "torch")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of the answer: positional arguments, keyword arguments, and a phrase about it."""
+
+    args: tuple
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    about: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.args, tuple):
+            raise TypeError("Case: args must be a tuple; write Case((x,)) for one argument")
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A wrong idea written as code: the id of its misconception and what it would answer.
+
+    Two ideas at once are written `Wrong("M01+M11", answer)`.
+    """
+
+    misconception: str
+    answer: Any
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The misconceptions combined in this wrong idea, usually one."""
+        return tuple(self.misconception.split("+"))
+
+
+@dataclass(frozen=True)
+class Law:
+    """A property that every right answer has.
+
+    `holds(answer, case)` gives True, or False, or a sentence that says what is broken.
+    """
+
+    misconception: str | None
+    name: str
+    holds: Callable[[Any, Case], bool | str]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One thing to write: the name to define, the truth, and the known ways to miss it."""
+
+    id: str
+    name: str
+    title: str
+    difficulty: int
+    importance: int
+    minutes: int
+    reference: Any
+    cases: Callable[[np.random.Generator], list[Case]] | None = None
+    wrong: Sequence[Wrong] = ()
+    read: str = ""
+    arrays: tuple[str, ...] = LIBRARIES
+    call: Callable[..., Any] | None = None
+    tolerance: float | None = None
+    laws: Sequence[Law] = ()
+    constants: Callable[[Case], dict[str, float]] | None = None
+    unique: bool = True
+    saturated: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier():
+            raise ValueError(f"task {self.id}: {self.name!r} is not a name in Python")
+        if not self.arrays or not set(self.arrays) <= set(LIBRARIES):
+            raise ValueError(f"task {self.id}: arrays must be among {LIBRARIES}")
+        if not self.unique and not self.laws:
+            raise ValueError(f"task {self.id}: without a unique answer there must be laws")
+
+    @property
+    def is_value(self) -> bool:
+        """Whether the learner defines a value, not something that is called."""
+        return self.cases is None and self.call is None
+
+    def draw(self, seed: int = 0) -> list[Case]:
+        """The cases of this task: the same for the same seed, whatever was drawn before."""
+        if self.cases is None:
+            return [Case(())]
+        drawn = self.cases(np.random.default_rng(entropy(seed, self.id)))
+        if not drawn:
+            raise ValueError(f"task {self.id}: cases() gave no case")
+        return list(drawn)
+
+
+def entropy(seed: int, task_id: str) -> int:
+    """A number that depends on seed and task alone, the same on every machine."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{task_id}".encode()).digest()[:8], "big")
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """The tasks of one chapter."""
+
+    chapter: str
+    title: str
+    tasks: Sequence[Task]
+
+    def __post_init__(self) -> None:
+        for what in ("id", "name"):
+            seen = [getattr(task, what) for task in self.tasks]
+            if len(set(seen)) < len(seen):
+                raise ValueError(f"exercise {self.chapter}: two tasks have the same {what}: {seen}")
+
+    def __getitem__(self, task_id: str) -> Task:
+        for task in self.tasks:
+            if task.id == task_id:
+                return task
+        known = ", ".join(task.id for task in self.tasks)
+        raise KeyError(f"no task {task_id!r} in exercise {self.chapter}; there are {known}")

@@ -1,0 +1,239 @@
+"""What an answer gave back, taken apart into plain data that cannot lie.
+
+Everything that is compared is first copied into the nodes of this file.
+They hold NumPy arrays, text and tuples of nodes, and nothing that runs the learner's code.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import sys
+import types
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+MOST_NUMBERS = 10_000_000
+MOST_ITEMS = 100_000
+DEEPEST = 12
+KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """An array, a tensor or a number; `values` is None where there are too many to copy."""
+
+    values: np.ndarray | None
+    shape: tuple[int, ...]
+    dtype: str
+    home: str
+
+    @property
+    def kind(self) -> str:
+        """bool, int, float or complex."""
+        return KINDS[self.values.dtype.kind] if self.values is not None else self.dtype
+
+
+@dataclass(frozen=True)
+class Items:
+    """A tuple, list or set; a named tuple or a dataclass also has `names`."""
+
+    items: tuple
+    kind: str
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """A dictionary."""
+
+    entries: dict
+
+
+@dataclass(frozen=True)
+class Text:
+    """A string."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """None."""
+
+
+@dataclass(frozen=True)
+class Strange:
+    """Something that no check compares, with the words that say what it is."""
+
+    what: str
+    untouched: bool = False
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """Copy any Python value into nodes, asking none of its own methods."""
+    try:
+        return _plain(value, depth)
+    except (Exception, RecursionError):
+        return Strange(f"{_strange(type(value))} that cannot be read")
+
+
+def _plain(value: Any, depth: int) -> Any:
+    kind = type(value)
+    if value is None:
+        return Nothing()
+    if value is Ellipsis:
+        return Strange("`...`", untouched=True)
+    if depth > DEEPEST:
+        return Strange("lists nested too deeply")
+    for family, copy in FAMILIES:
+        if issubclass(kind, family):
+            return copy(value, depth)
+    torch = sys.modules.get("torch")
+    if torch is not None and issubclass(kind, torch.Tensor):
+        return _tensor(value, torch)
+    if dataclasses.is_dataclass(kind):
+        names = tuple(one.name for one in dataclasses.fields(kind))
+        held = tuple(plain(getattr(value, name, None), depth + 1) for name in names)
+        return Items(held, "dataclass", names)
+    return Strange(_strange(kind))
+
+
+def _number(value: np.ndarray, home: str) -> Any:
+    return Numbers(value, value.shape, str(value.dtype), home)
+
+
+def _python_int(value: int, depth: int) -> Any:
+    whole = int.__add__(value, 0)
+    if -(2**63) <= whole < 2**63:
+        return _number(np.array(whole), "python")
+    if whole.bit_length() > 1000:
+        return Strange(f"a whole number of {whole.bit_length()} binary digits")
+    return _number(np.array(float(whole)), "python")
+
+
+def _array(value: np.ndarray, depth: int) -> Any:
+    if issubclass(type(value), np.matrix):
+        return Strange("an np.matrix, whose * means matmul; use a plain np.array")
+    if issubclass(type(value), np.ma.MaskedArray):
+        return Strange("a masked array; use a plain np.array")
+    shape, dtype = np.ndarray.shape.__get__(value), np.ndarray.dtype.__get__(value)
+    if dtype.kind in "US":
+        return plain(np.ndarray.tolist(value), depth + 1)
+    if dtype.kind not in KINDS:
+        return Strange(
+            f"an array of dtype {dtype}, which holds Python objects and not numbers; "
+            "its rows may have different lengths"
+        )
+    if math.prod(shape) > MOST_NUMBERS:
+        return Numbers(None, shape, str(dtype), "numpy")
+    copy = np.array(value, subok=False, copy=True)
+    if dtype.name in ("float16", "longdouble"):
+        copy = copy.astype(np.float64)
+    return Numbers(copy, shape, str(dtype), "numpy")
+
+
+def _tensor(value: Any, torch: Any) -> Any:
+    with torch._C.DisableTorchFunctionSubclass():
+        if torch.Tensor.layout.__get__(value) != torch.strided:
+            return Strange("a sparse tensor; use a dense one")
+        base = torch.Tensor.as_subclass(torch.Tensor.detach(value), torch.Tensor)
+        shape, dtype = tuple(base.shape), str(base.dtype).removeprefix("torch.")
+        if base.device.type == "meta" or base.is_quantized:
+            return Strange("a tensor that is quantised or without data")
+        if math.prod(shape) > MOST_NUMBERS:
+            return Numbers(None, shape, dtype, "torch")
+        base = base.cpu().resolve_conj().resolve_neg()
+        if dtype in ("bfloat16", "float16"):
+            base = base.to(torch.float64)
+        return Numbers(base.numpy().copy(), shape, dtype, "torch")
+
+
+def _items(value: Any, depth: int) -> Any:
+    kind = next(one for one in (tuple, list, frozenset, set) if issubclass(type(value), one))
+    if kind.__len__(value) > MOST_ITEMS:
+        return Strange(f"a {kind.__name__} of more than {MOST_ITEMS} items")
+    held = [plain(one, depth + 1) for one in kind.__iter__(value)]
+    if kind in (set, frozenset):
+        return Items(tuple(sorted(held, key=repr)), "set")
+    names = getattr(type(value), "_fields", ()) if kind is tuple else ()
+    return Items(tuple(held), kind.__name__, tuple(names))
+
+
+def _mapping(value: dict, depth: int) -> Any:
+    entries = {}
+    for key, held in dict.items(value):
+        if type(key) not in (str, int, bool, float, tuple):
+            return Strange("a dictionary whose keys are neither text nor numbers")
+        entries[key] = plain(held, depth + 1)
+    return Mapping(entries)
+
+
+def _strange(kind: type) -> str:
+    name = str(type.__dict__["__name__"].__get__(kind))
+    article = "an" if name[:1].lower() in "aeiou" else "a"
+    return f"{article} {name} object"
+
+
+FAMILIES = (
+    (bool, lambda value, depth: _number(np.array(value), "python")),
+    (np.ndarray, _array),
+    (int, _python_int),
+    (float, lambda value, depth: _number(np.array(float.__add__(value, 0.0)), "python")),
+    (complex, lambda value, depth: _number(np.array(complex.__add__(value, 0)), "python")),
+    (np.number, lambda value, depth: _array(np.array(value), depth)),
+    (np.bool_, lambda value, depth: _array(np.array(value), depth)),
+    (Fraction, lambda value, depth: _number(np.array(Fraction.__float__(value)), "python")),
+    (str, lambda value, depth: Text(str.__str__(value))),
+    (range, lambda value, depth: _items(list(value[: MOST_ITEMS + 1]), depth)),
+    ((tuple, list, set, frozenset), _items),
+    (dict, _mapping),
+    (types.GeneratorType, lambda *_: Strange("a generator, which holds no numbers yet: use list")),
+    ((map, zip, filter), lambda *_: Strange("an iterator, which holds no numbers yet: use list")),
+    (
+        (types.FunctionType, types.BuiltinFunctionType, types.MethodType),
+        lambda *_: Strange("a function, not its result: is a pair of brackets () missing?"),
+    ),
+    (type, lambda *_: Strange("a class, not an instance of it")),
+)
+
+
+def as_numbers(node: Any) -> Numbers | None:
+    """Read a node as one array: an array is one, and so is a list of numbers or of equal rows."""
+    if isinstance(node, Numbers):
+        return node
+    if not isinstance(node, Items) or not node.items or node.kind == "set":
+        return None
+    rows = [as_numbers(one) for one in node.items]
+    if any(row is None or row.values is None for row in rows):
+        return None
+    if len({row.shape for row in rows}) > 1 or len({row.kind == "bool" for row in rows}) > 1:
+        return None
+    stacked = np.stack([row.values for row in rows])
+    dtypes = {row.dtype for row in rows}
+    dtype = dtypes.pop() if len(dtypes) == 1 else str(stacked.dtype)
+    return Numbers(stacked, stacked.shape, dtype, rows[0].home)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two nodes are equal to the last bit; NaN equals NaN."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, Numbers):
+        if one.values is None or other.values is None:
+            return one.shape == other.shape
+        return (
+            one.shape == other.shape
+            and one.dtype == other.dtype
+            and one.values.tobytes() == other.values.tobytes()
+        )
+    if isinstance(one, Items):
+        return len(one.items) == len(other.items) and all(map(same, one.items, other.items))
+    if isinstance(one, Mapping):
+        return list(one.entries) == list(other.entries) and all(
+            map(same, one.entries.values(), other.entries.values())
+        )
+    return one == other

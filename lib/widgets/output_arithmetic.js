@@ -1,0 +1,121 @@
+// Self-attention of three tokens with d_k = 4, and the arithmetic behind every number of it.
+
+import { fmt, matmul, softmax } from "./arithmetic.js";
+import { column, frame, grid, h, readout, row, toggle } from "./kit.js";
+
+/** Scores, weights and output of a state; `raw` are the scores before the division by 2. */
+export function compute({ scores, values, scaled, causal }) {
+  const table = scores.map((line) => line.map((s) => (scaled ? s / 2 : s)));
+  const allowed = scores.map((line, i) => line.map((_, j) => !causal || j <= i));
+  const weights = table.map((line, i) => softmax(line, 1, allowed[i]));
+  return { table, allowed, weights, output: matmul(weights, values) };
+}
+
+/** Write a number as a small fraction where it is one (to a denominator of 98), else in digits. */
+export function fraction(x) {
+  for (let below = 1; below <= 98; below += 1) {
+    const above = Math.round(x * below);
+    if (Math.abs(x - above / below) < 1e-9) return below === 1 ? `${above}` : `${above}/${below}`;
+  }
+  return fmt(x, 3);
+}
+
+/** Write a score: a whole number of logarithms of 2 or 3 where it is one, else in digits. */
+export function logarithm(x) {
+  if (Math.abs(x) < 1e-12) return "0";
+  for (const base of [2, 3])
+    for (const times of [1, 2])
+      if (Math.abs(x - times * Math.log(base)) < 1e-9) return `${times > 1 ? times : ""}ln ${base}`;
+  return fmt(x, 3);
+}
+
+/** Say in words and numbers where one cell of one table comes from. */
+export function explain(state, name, i, j) {
+  const { table, allowed, weights, output } = compute(state);
+  if (name === "scores") {
+    const raw = logarithm(state.scores[i][j]);
+    const how = state.scaled ? `${raw} / √4` : raw;
+    const end = allowed[i][j] ? "" : `, and query ${i + 1} may not attend to key ${j + 1}: the mask hides it`;
+    return `score of query ${i + 1} with key ${j + 1} = ${how} = ${logarithm(table[i][j])}${end}`;
+  }
+  if (name === "weights") {
+    if (!allowed[i][j]) return `weight of key ${j + 1} for query ${i + 1} = 0, because the mask hides it`;
+    const terms = table[i].map((s, k) => (allowed[i][k] ? fraction(Math.exp(s)) : "0"));
+    return `weight of key ${j + 1} for query ${i + 1} = ${terms[j]} / (${terms.join(" + ")}) = ${fraction(weights[i][j])}`;
+  }
+  if (name === "values") return `value ${i + 1}, number ${j + 1} = ${fraction(state.values[i][j])}: given`;
+  const terms = weights[i].map((w, k) => `${fraction(w)} × ${fraction(state.values[k][j])}`);
+  return `output of query ${i + 1}, number ${j + 1} = ${terms.join(" + ")} = ${fraction(output[i][j])}`;
+}
+
+function render({ model, el }) {
+  const read = () =>
+    Object.fromEntries(["scores", "values", "scaled", "causal"].map((key) => [key, model.get(key)]));
+  let chosen = { name: "output", i: 0, j: 1 };
+  const number = (count, word) => Array.from({ length: count }, (_, i) => `${word} ${i + 1}`);
+  const table = (name, label, rows, columns, role, write) =>
+    grid({ label, rows, columns, role, write, onSelect: (i, j) => select(name, i, j) });
+  const tables = {
+    scores: table("scores", "scores", number(3, "query"), number(3, "key"), "query", logarithm),
+    weights: table("weights", "weights", number(3, "query"), number(3, "key"), "key", fraction),
+    values: table("values", "values", number(3, "key"), ["1", "2"], "value", fraction),
+    output: table("output", "output", number(3, "query"), ["1", "2"], "output", fraction),
+  };
+  const arithmetic = readout({ label: "", live: true, name: "arithmetic" });
+  arithmetic.el.classList.add("kit-equation");
+  const switches = [
+    ["scaled", "divide by √d_k = 2"],
+    ["causal", "causal mask"],
+  ].map(([key, label]) =>
+    toggle({
+      label,
+      value: model.get(key),
+      onChange(on) {
+        model.set(key, on);
+        model.save_changes();
+      },
+    }),
+  );
+
+  function select(name, i, j) {
+    chosen = { name, i, j };
+    draw();
+  }
+  /** Whether a cell goes into the chosen number. */
+  function involved(name, i, j) {
+    if (name === chosen.name) return i === chosen.i && j === chosen.j;
+    if (chosen.name === "output")
+      return (name === "weights" && i === chosen.i) || (name === "values" && j === chosen.j);
+    return chosen.name === "weights" && name === "scores" && i === chosen.i;
+  }
+  function draw() {
+    const state = read();
+    const result = compute(state);
+    const shown = { scores: result.table, weights: result.weights, values: state.values, output: result.output };
+    const high = { scores: 2.2, weights: 1, values: 6, output: 6 };
+    for (const [name, one] of Object.entries(tables))
+      one.set(shown[name], {
+        high: high[name],
+        mask: name === "scores" ? result.allowed : undefined,
+        selected: (i, j) => involved(name, i, j),
+      });
+    arithmetic.set(explain(state, chosen.name, chosen.i, chosen.j));
+  }
+
+  frame(
+    el,
+    "Where every number comes from",
+    row(...switches.map((one) => one.el)),
+    row(tables.scores.el, tables.weights.el),
+    row(tables.values.el, tables.output.el),
+    column(h("div", { class: "kit-label" }, "The chosen number:"), arithmetic.el),
+  );
+  for (const key of ["scaled", "causal"])
+    model.on(`change:${key}`, () => {
+      switches[key === "scaled" ? 0 : 1].set(model.get(key));
+      draw();
+    });
+  draw();
+}
+
+export default { render };

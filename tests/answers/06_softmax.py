@@ -1,0 +1,244 @@
+"""Right answers to exercises 6 in different styles: every one of them must pass."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from lib import byhand, ops
+
+
+def single(values):
+    return torch.as_tensor(values, dtype=torch.float32)
+
+
+def softmax_in_numpy(scores, axis):
+    exponentials = np.exp(scores - np.max(scores, axis=axis, keepdims=True))
+    return exponentials / np.sum(exponentials, axis=axis, keepdims=True)
+
+
+def softmax_along(scores, axis):
+    return np.apply_along_axis(byhand.softmax, axis, scores)
+
+
+def softmax_by_moving_the_axis(scores, axis):
+    last = np.moveaxis(scores, axis, -1)
+    flat = last.reshape(-1, last.shape[-1])
+    rows = [np.exp(row - max(row)) / sum(np.exp(row - max(row))) for row in flat]
+    return np.moveaxis(np.array(rows).reshape(last.shape), -1, axis)
+
+
+def softmax_by_logarithms(scores, axis):
+    total = np.logaddexp.reduce(scores, axis=axis)
+    return np.exp(scores - np.expand_dims(total, axis))
+
+
+def softmax_in_single_precision(scores, axis):
+    return torch.softmax(single(scores), axis)
+
+
+def heated_by_powers(scores, temperature):
+    shares = np.exp(scores - scores.max(-1, keepdims=True)) ** (1 / temperature)
+    return shares / shares.sum(-1, keepdims=True)
+
+
+def heated_after_the_shift(scores, temperature):
+    cold = scores - scores.max(axis=-1, keepdims=True)
+    return softmax_in_numpy(cold / temperature, -1)
+
+
+def heated_row_by_row(scores, temperature):
+    if scores.ndim == 1:
+        return byhand.softmax(scores / temperature)
+    return np.stack([heated_row_by_row(row, temperature) for row in scores])
+
+
+def scores_by_rows(weights):
+    if weights.ndim == 1:
+        logarithms = [math.log(w) for w in weights]
+        mean = sum(logarithms) / len(logarithms)
+        return [one - mean for one in logarithms]
+    return [scores_by_rows(row) for row in weights]
+
+
+def scores_by_a_geometric_mean(weights):
+    mean = np.prod(weights, axis=-1, keepdims=True) ** (1 / weights.shape[-1])
+    return np.log(weights / mean)
+
+
+def scores_in_torch(weights):
+    logarithms = torch.log(weights)
+    return logarithms - logarithms.mean(dim=-1, keepdim=True)
+
+
+def scores_by_a_projection(weights):
+    n = weights.shape[-1]
+    return np.log(weights) @ (np.eye(n) - 1 / n)
+
+
+def log_weights_in_numpy(scores):
+    low = scores - scores.max(axis=-1, keepdims=True)
+    return low - np.log(np.exp(low).sum(axis=-1, keepdims=True))
+
+
+def log_weights_by_rows(scores):
+    rows = []
+    for row in scores:
+        top = max(row)
+        total = top + math.log(sum(math.exp(s - top) for s in row))
+        rows.append([s - total for s in row])
+    return rows
+
+
+def jacobian_by_loops(scores):
+    weights = byhand.softmax(scores)
+    n = len(weights)
+    table = np.empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            table[i, j] = weights[i] * ((i == j) - weights[j])
+    return table
+
+
+def jacobian_by_differences(scores):
+    step = 1e-5
+    columns = []
+    for j in range(len(scores)):
+        bump = np.zeros(len(scores))
+        bump[j] = step
+        rise = byhand.softmax(scores + bump) - byhand.softmax(scores - bump)
+        columns.append(rise / (2 * step))
+    return np.stack(columns, axis=1)
+
+
+def jacobian_by_autograd(scores):
+    return torch.autograd.functional.jacobian(lambda s: torch.softmax(s, 0), scores)
+
+
+def entropy_in_numpy(weights):
+    logarithms = np.log(weights, where=weights > 0, out=np.zeros_like(weights))
+    return -(weights * logarithms).sum(axis=-1)
+
+
+def entropy_in_lists(weights):
+    if weights.ndim > 1:
+        return [entropy_in_lists(row) for row in weights]
+    return -sum(w * math.log(w) for w in weights if w > 0)
+
+
+def entropy_by_a_tiny_number(weights):
+    return -(weights * np.log(weights + 1e-300)).sum(-1)
+
+
+def merged(a, b):
+    top = np.maximum(a.maximum, b.maximum)
+    left, right = np.exp(a.maximum - top), np.exp(b.maximum - top)
+    return top, a.total * left + b.total * right
+
+
+def merged_by_choosing(a, b):
+    ahead = a[0] >= b[0]
+    top, low = np.where(ahead, a[0], b[0]), np.where(ahead, b[0], a[0])
+    kept, shrunk = np.where(ahead, a[1], b[1]), np.where(ahead, b[1], a[1])
+    return top, kept + shrunk * np.exp(low - top)
+
+
+def merged_row_by_row(a, b):
+    tops, totals = [], []
+    for ma, la, mb, lb in zip(a.maximum, a.total, b.maximum, b.total, strict=True):
+        top = max(ma, mb)
+        tops.append(top)
+        totals.append(la * math.exp(ma - top) + lb * math.exp(mb - top))
+    return tops, totals
+
+
+def merged_by_logarithms(a, b):
+    top = np.maximum(a.maximum, b.maximum)
+    whole = np.logaddexp(a.maximum + np.log(a.total), b.maximum + np.log(b.total))
+    return top, np.exp(whole - top)
+
+
+def merged_in_torch(a, b):
+    top = torch.maximum(a.maximum, b.maximum)
+    return top, a.total * (a.maximum - top).exp() + b.total * (b.maximum - top).exp()
+
+
+def merged_in_single_precision(a, b):
+    pairs = [ops.RunningSoftmax(single(half.maximum), single(half.total)) for half in (a, b)]
+    return merged_in_torch(*pairs)
+
+
+RIGHT = {
+    "6.1": [
+        [1 / 8, 2 / 8, 5 / 8],
+        (0.125, 0.25, 0.625),
+        np.array([0.125, 0.25, 0.625]),
+        [Fraction(1, 8), Fraction(1, 4), Fraction(5, 8)],
+        torch.softmax(torch.tensor([1.0, 2.0, 5.0]).log(), 0),
+        np.exp(np.log([1, 2, 5])) / np.exp(np.log([1, 2, 5])).sum(),
+    ],
+    "6.2": [
+        softmax_in_numpy,
+        softmax_along,
+        softmax_by_moving_the_axis,
+        softmax_by_logarithms,
+        softmax_in_single_precision,
+        lambda scores, axis: torch.softmax(scores, axis),
+        lambda scores, axis: F.log_softmax(scores, dim=axis).exp(),
+    ],
+    "6.3": [
+        heated_by_powers,
+        heated_after_the_shift,
+        heated_row_by_row,
+        lambda scores, temperature: ops.softmax(scores / temperature),
+        lambda scores, temperature: torch.softmax(scores / temperature, -1),
+        lambda scores, temperature: torch.softmax(single(scores) / temperature, -1),
+        lambda scores, temperature: np.exp(ops.log_softmax(scores / temperature)),
+    ],
+    "6.4": [
+        scores_by_rows,
+        scores_by_a_geometric_mean,
+        scores_in_torch,
+        scores_by_a_projection,
+        lambda weights: np.log(weights) - np.log(weights).mean(-1, keepdims=True),
+        lambda weights: scores_in_torch(single(weights)),
+    ],
+    "6.5": [
+        log_weights_in_numpy,
+        log_weights_by_rows,
+        ops.log_softmax,
+        lambda scores: torch.log_softmax(scores, -1),
+        lambda scores: log_weights_in_numpy(scores.astype(np.float32)),
+        lambda scores: scores - torch.logsumexp(scores, -1, keepdim=True),
+        lambda scores: scores - np.logaddexp.reduce(scores, axis=-1)[..., None],
+    ],
+    "6.6": [
+        jacobian_by_loops,
+        jacobian_by_differences,
+        jacobian_by_autograd,
+        lambda scores: ops.softmax_jacobian(ops.softmax(scores)),
+        lambda scores: jacobian_by_autograd(single(scores)),
+        lambda scores: (w := byhand.softmax(scores)) * np.eye(len(w)) - np.outer(w, w),
+        lambda scores: torch.diag(w := torch.softmax(scores, 0)) - w[:, None] * w,
+    ],
+    "6.7": [
+        entropy_in_numpy,
+        entropy_in_lists,
+        entropy_by_a_tiny_number,
+        lambda weights: torch.special.entr(weights).sum(-1),
+        lambda weights: entropy_in_numpy(weights.astype(np.float32)),
+        lambda weights: torch.distributions.Categorical(weights).entropy(),
+        lambda weights: -np.log(np.where(weights == 0, 1, weights) ** weights).sum(-1),
+    ],
+    "6.8": [
+        merged,
+        merged_by_choosing,
+        merged_row_by_row,
+        merged_by_logarithms,
+        merged_in_torch,
+        merged_in_single_precision,
+        ops.merge,
+    ],
+}
