@@ -26,12 +26,15 @@ MENDS = [  # (what the theme writes, what the page should say)
     (r'(<button class="btn search-button-field[^>]*?) aria-label="Search"', r"\1"),
     (r'(<i class="theme-switch [^>]*?)\s+title="[^"]*"', r'\1 aria-hidden="true"'),
     # The sidebar stands outside every landmark.
-    (r'<div id="pst-primary-sidebar"', '<div role="region" aria-label="Contents" id="pst-primary-sidebar"'),
+    (r'(<div) (id="pst-primary-sidebar")', r'\1 role="region" aria-label="Contents" \2'),
     # A paragraph may not stand in a summary.
-    (r'<p class="(collapsed|expanded) admonition-title">([^<]*)</p>', r'<span class="\1 admonition-title">\2</span>'),
+    (
+        r'<p class="((?:collapsed|expanded) admonition-title)">([^<]*)</p>',
+        r'<span class="\1">\2</span>',
+    ),
     # Verdicts link to notebooks, which JupyterLab opens; the book has pages.
     (r'(<a class="course-read" href="[^"#]*)\.ipynb', r"\1.html"),
-]  # fmt: skip
+]
 
 
 def lay_in(app):
@@ -101,7 +104,7 @@ def mend_pages(app, error):
             page.write_text(mended, "utf8")
 
 
-def round_brackets():
+def rounded():
     return field(default_factory=lambda: BracketStyle(left="(", right=")"))
 
 
@@ -109,11 +112,11 @@ def round_brackets():
 class AuthorYear(AuthorYearReferenceStyle):
     """Citations as prose has them: Vaswani et al. (2017), or (Vaswani et al., 2017)."""
 
-    bracket_parenthetical: BracketStyle = round_brackets()
-    bracket_textual: BracketStyle = round_brackets()
-    bracket_author: BracketStyle = round_brackets()
-    bracket_label: BracketStyle = round_brackets()
-    bracket_year: BracketStyle = round_brackets()
+    bracket_parenthetical: BracketStyle = rounded()  # noqa: RUF009, a field each
+    bracket_textual: BracketStyle = rounded()  # noqa: RUF009
+    bracket_author: BracketStyle = rounded()  # noqa: RUF009
+    bracket_label: BracketStyle = rounded()  # noqa: RUF009
+    bracket_year: BracketStyle = rounded()  # noqa: RUF009
 
 
 def setup(app):

@@ -70,7 +70,7 @@ class SourcesSay:
         return (
             '<div class="sources" style="overflow-x:auto" tabindex="0" role="region" '
             'aria-label="What the sources say">\n'
-            f'<table class="sources">\n<thead><tr>{head}</tr></thead>\n'
+            f'<table class="sources" style="min-width:40rem">\n<thead><tr>{head}</tr></thead>\n'
             f"<tbody>\n{body}\n</tbody>\n</table>\n</div>\n"
             f'<ul class="sources-cited">\n{cited}\n</ul>'
         )
@@ -93,8 +93,8 @@ def row(one: Claim) -> str:
     who = f'<abbr title="{html.escape(citation(one.source))}">{one.source}</abbr>'
     verdict = f'<td class="verdict-{one.verdict}">{VERDICTS[one.verdict]}</td>'
     return (
-        f'<tr><th scope="row">{link}</th><td>{who}</td><td>{set_text(one.claim)}</td>'
-        f"{verdict}<td>{set_text(one.says)}</td></tr>"
+        f'<tr><th scope="row" style="white-space:nowrap">{link}</th><td>{who}</td>'
+        f"<td>{set_text(one.claim)}</td>{verdict}<td>{set_text(one.says)}</td></tr>"
     )
 
 

@@ -1,16 +1,32 @@
-"""What the tests share."""
+"""What the tests share: a browser, and the book as its readers meet it."""
 
 import os
 import shutil
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import jaxtyping
 import pytest
+from filelock import FileLock
 from playwright.sync_api import Browser, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[1]
 
 # Chromium starts no service of its own, so that every request is one that the page made.
 CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
             "--disable-component-update", "--disable-sync", "--no-first-run"]  # fmt: skip
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files without a line for each."""
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
 
 
 @pytest.fixture(scope="session")
@@ -24,9 +40,52 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def book_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The book, built from clean with every warning an error, once for all workers."""
+    shared = tmp_path_factory.getbasetemp()
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        shared = shared.parent
+    pages = shared / "book" / "_build" / "html"
+    with FileLock(shared / "book.lock"):
+        if not (shared / "book.built").exists():
+            command = [Path(sys.executable).with_name("jupyter-book"), "build", ROOT, "-W", "-n",
+                       "--keep-going", "--all", "-q", "--path-output", shared / "book"]  # fmt: skip
+            done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+            assert done.returncode == 0, f"the book does not build:\n{done.stdout}\n{done.stderr}"
+            (shared / "book.built").touch()
+    return pages
+
+
+@pytest.fixture(scope="session")
+def book(book_folder: Path) -> Iterator[str]:
+    """The address at which the built book is served."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(book_folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
 @pytest.fixture
 def bare_calls() -> Iterator[None]:
     """Turn off the shape checks that the tests add, so that lib's own errors are met."""
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """After a failure, say what to do next, by the kind of what failed."""
+    failed = [report.nodeid for kind in ("failed", "error")
+              for report in terminalreporter.stats.get(kind, [])]  # fmt: skip
+    if any(".ipynb" in name for name in failed):
+        terminalreporter.write_line(
+            "A notebook shows what its code no longer gives. If the new outputs are right, run "
+            "`make notebooks`, with --force if only lib changed; read what changed; commit it."
+        )
+    if any("test_book" in name for name in failed):
+        terminalreporter.write_line(
+            "To see a page that failed: make serve. To run only these tests: "
+            ".venv/bin/pytest tests/test_book.py"
+        )

@@ -1,6 +1,6 @@
 """Every exercise: the truth passes in many styles, every wrong idea is killed and named.
 
-`python tests/test_exercises.py` prints the totals of the kill matrix.
+`python -m tests.test_exercises` prints the totals of the kill matrix.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from lib.checking import Task, grade_source, judge
 from lib.checking.judging import truth
 from lib.checking.report import split_read
 from lib.checking.values import Items, Mapping, Numbers, as_numbers
+from tests.pages import anchors, cells
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = sorted(path.stem for path in (ROOT / "exercises").glob("[0-9]*.py"))
 SEEDS = (0, 1, 2)
-CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FAILS = {"wrong", "raised", "not attempted", "missing", "syntax error", "not understood"}
 
 
@@ -55,16 +55,6 @@ each_exercise = pytest.mark.parametrize("name", NAMES)
 each_task = pytest.mark.parametrize(
     ("name", "task"), TASKS, ids=[f"{name}-{task.id}" for name, task in TASKS]
 )
-
-
-def cells(text: str) -> list[tuple[set[str], str]]:
-    """The code cells of a page as (tags, source)."""
-    found = []
-    for body in CELL.findall(text):
-        tags = re.match(r":tags: \[([^\]]*)\]\n", body)
-        source = re.sub(r"\A(?::[^\n]*\n)+", "", body).strip("\n")
-        found.append(({tag.strip(" \"'") for tag in tags[1].split(",")} if tags else set(), source))
-    return found
 
 
 @functools.cache
@@ -191,14 +181,6 @@ def test_a_task_says_where_to_read(name: str, task: Task) -> None:
     path = ROOT / "chapters" / f"{target}.md"
     assert path.exists(), f"task {task.id} points to {task.read!r}"
     assert not anchor or anchor in anchors(path.read_text("utf8")), task.read
-
-
-def anchors(text: str) -> set[str]:
-    """The ids that a page offers: labels, ids in HTML, and headings."""
-    labels = re.findall(r"^\(([\w-]+)\)=", text, re.MULTILINE)
-    ids = re.findall(r'\bid="([\w-]+)"', text)
-    heads = re.findall(r"^#{1,6} (.+)$", text, re.MULTILINE)
-    return {*labels, *ids, *(re.sub(r"[^\w]+", "-", head.lower()).strip("-") for head in heads)}
 
 
 @each_task

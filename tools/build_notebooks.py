@@ -21,9 +21,9 @@ from tempfile import TemporaryDirectory
 
 import jupytext
 import nbformat
-from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from traitlets.config import Config
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("chapters", "exercises")
@@ -65,14 +65,16 @@ def execute(notebook, folder):
     with TemporaryDirectory() as sockets:
         # Without TCP there is no open port, and no warning about one from the kernel.
         address = str(Path(sockets) / "kernel")
-        manager = KernelManager(kernel_name="python3", transport="ipc", ip=address)
-        where = {"metadata": {"path": str(folder)}}
-        quiet = {"record_timing": False, "store_widget_state": False}
-        client = NotebookClient(notebook, km=manager, timeout=600, resources=where, **quiet)
-        try:
-            client.execute(env={**os.environ, **ONE_THREAD})
-        finally:
-            manager.shutdown_kernel(now=True)
+        client = NotebookClient(
+            notebook,
+            kernel_name="python3",
+            timeout=600,
+            record_timing=False,
+            store_widget_state=False,
+            resources={"metadata": {"path": str(folder)}},
+            config=Config(ConnectionFileMixin={"transport": "ipc", "ip": address}),
+        )
+        client.execute(env={**os.environ, **ONE_THREAD})
 
 
 def tidy(notebook):

@@ -119,10 +119,10 @@ def signature_misfit(answer: Any, args: tuple, kwargs: dict) -> str:
         return ""
     try:
         signature.bind(*args, **kwargs)
-    except TypeError as error:
+    except TypeError:
         given = f"{len(args)} argument{'s' if len(args) != 1 else ''}"
         named = "".join(f", {name}=" for name in kwargs)
-        return f"it is called with {given}{named}, but it takes {signature}: {error}"
+        return f"it takes {signature}, and it is called with {given}{named}"
     return ""
 
 
@@ -174,7 +174,7 @@ def remember_source(file: str, source: str) -> None:
 def describe(error: BaseException, file: str | None) -> Mistake:
     """Put an exception into plain data: the last line of the learner's own code and the message."""
     try:
-        message = str(error)[:600]
+        message = str(error)[:600].encode("utf8", "backslashreplace").decode("utf8")
     except BaseException:
         message = "(its message cannot be shown)"
     found, step = None, error.__traceback__
@@ -209,6 +209,10 @@ def quiet_world() -> Iterator[None]:
             torch.set_rng_state(kept_torch)
 
 
+def _ring(*_: Any) -> None:
+    raise TooSlow
+
+
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
     """Raise TooSlow in the block after some seconds, where the platform has such a timer."""
@@ -217,10 +221,7 @@ def time_limit(seconds: float) -> Iterator[None]:
         yield
         return
 
-    def ring(*_: Any) -> None:
-        raise TooSlow
-
-    before = signal.signal(signal.SIGALRM, ring)
+    before = signal.signal(signal.SIGALRM, _ring)
     # It rings again and again, because an answer may swallow the first exception.
     signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
     try:

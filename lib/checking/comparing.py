@@ -41,30 +41,22 @@ def compare(expected: Any, got: Any, tolerance: float | None = None) -> Differen
 def _walk(expected: Any, got: Any, where: str, leaves: list) -> Difference | None:
     """Match two trees; numbers that must be compared are gathered in `leaves`."""
 
-    def differs(sentence: str) -> Difference:
-        return Difference("structure", sentence, where, expected, got)
-
     subject = f"`{where}` is" if where else "your answer is"
-    if isinstance(got, Nothing) and not isinstance(expected, Nothing):
-        return differs(f"{subject} None where {kind_of(expected)} is expected")
-    if isinstance(got, Strange):
-        return differs(f"{subject} {got.what}; {kind_of(expected)} is expected")
-    numbers = _as_one(expected)
-    if numbers is not None:
-        read = as_numbers(got)
-        if read is None:
-            return differs(f"{subject} {kind_of(got)}; {kind_of(expected)} is expected")
+    other = f"{subject} {kind_of(got)}; {kind_of(expected)} is expected"
+    numbers, read = _as_one(expected), as_numbers(got)
+    if numbers is not None and read is not None:
         leaves.append((where, numbers, read))
         return None
-    if type(expected) is not type(got):
-        return differs(f"{subject} {kind_of(got)}; {kind_of(expected)} is expected")
+    if numbers is not None or type(expected) is not type(got) or isinstance(got, Strange):
+        return Difference("structure", other, where, expected, got)
     if isinstance(expected, Items):
-        return _walk_items(expected, got, where, leaves, differs)
+        return _walk_items(expected, got, where, leaves)
     if isinstance(expected, Mapping):
         missing = [key for key in expected.entries if key not in got.entries]
         extra = [key for key in got.entries if key not in expected.entries]
         if missing or extra:
-            return differs(f"{subject} a dictionary without {missing} and with {extra} too many")
+            keys = f"{subject} a dictionary without {missing} and with {extra} too many"
+            return Difference("structure", keys, where, expected, got)
         return _first(
             _walk(one, got.entries[key], f"{where}[{key!r}]", leaves)
             for key, one in expected.entries.items()
@@ -74,15 +66,14 @@ def _walk(expected: Any, got: Any, where: str, leaves: list) -> Difference | Non
     return None
 
 
-def _walk_items(
-    expected: Items, got: Items, where: str, leaves: list, differs: Any
-) -> Difference | None:
+def _walk_items(expected: Items, got: Items, where: str, leaves: list) -> Difference | None:
     if (expected.kind == "set") != (got.kind == "set"):
-        return differs(f"a {got.kind} came back; a {expected.kind} is expected")
+        kinds = f"a {got.kind} came back; a {expected.kind} is expected"
+        return Difference("structure", kinds, where, expected, got)
     if len(expected.items) != len(got.items):
         counted = f"{len(got.items)} results came back; {len(expected.items)} are expected"
         listed = f" ({', '.join(expected.names)})" if expected.names else ""
-        return differs(counted + listed)
+        return Difference("structure", counted + listed, where, expected, got)
     names = [part_name(expected, n, where) for n in range(len(expected.items))]
     pairs = zip(expected.items, got.items, names, strict=True)
     return _first(_walk(one, other, name, leaves) for one, other, name in pairs)

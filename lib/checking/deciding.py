@@ -5,6 +5,8 @@ Apart from the laws, which ask the answer itself, this half sees outcomes and ne
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +16,7 @@ from lib.checking.diagnosing import alike, named_ideas
 from lib.checking.report import Verdict, shown
 from lib.checking.seeing import describe_numbers
 from lib.checking.task import Case, Law, Task
-from lib.checking.values import Nothing, as_numbers
+from lib.checking.values import Nothing, as_numbers, plain
 from lib.checking.wording import (
     capital,
     changed_words,
@@ -104,11 +106,9 @@ def broken_law(task: Task, cases: Sequence[Case], answer: Any, library: str) -> 
 def hold(law: Law, answer: Any, case: Case, library: str) -> bool | str:
     """Ask a law about an answer: True, False, or a sentence; an error counts as broken."""
 
-    def ask(copied: Case) -> Any:
-        return law.holds(answer, copied)
-
     args, kwargs = convert(case.args, library), convert(case.kwargs, library)
     file = getattr(getattr(answer, "__code__", None), "co_filename", None)
+    ask = functools.partial(law.holds, answer)
     outcome = observe(ask, Case((Case(args, kwargs, case.about),)), file=file)
     if outcome.status == "too slow":
         return "it takes more than 10 seconds"
@@ -121,10 +121,11 @@ def hold(law: Law, answer: Any, case: Case, library: str) -> bool | str:
 
 
 def by_size(cases: Sequence[Case]) -> list[int]:
-    """The numbers of the cases, the one with the fewest numbers in it first."""
+    """The order of the cases: the fewest numbers first, those with an axis of length 1 last."""
     return sorted(range(len(cases)), key=lambda n: _size(cases[n]))
 
 
-def _size(case: Case) -> int:
-    values = (*case.args, *case.kwargs.values())
-    return sum(int(getattr(value, "size", 1)) for value in values if not callable(value))
+def _size(case: Case) -> tuple[bool, int]:
+    values = [plain(one) for one in (*case.args, *case.kwargs.values()) if not callable(one)]
+    shapes = [node.shape for node in map(as_numbers, values) if node is not None]
+    return any(1 in shape for shape in shapes), sum(math.prod(shape) for shape in shapes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,6 @@ class Verdict:
     given: tuple[Shown, ...] = ()
     sides: tuple[Shown, ...] = ()
     read: str = ""
-    seed: int = field(default=0, repr=False)
 
     @property
     def passed(self) -> bool:
@@ -100,7 +99,7 @@ def row_of(blocks: tuple[Shown, ...]) -> str:
         "</div>"
         for block in blocks
     ]
-    style = "display:flex;flex-wrap:wrap;gap:.4rem 2rem"
+    style = "display:flex;flex-wrap:wrap;gap:.4rem 2rem;margin-bottom:.8rem"
     return f'<div class="course-blocks" style="{style}">{"".join(cells)}</div>'
 
 

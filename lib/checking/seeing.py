@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lib.checking.calling import Outcome, argument_names
-from lib.checking.comparing import agree, compare
+from lib.checking.comparing import agree, compare, number
 from lib.checking.factors import Triple, about_factor
 from lib.checking.task import Case, Task
 from lib.checking.values import Items, Numbers, as_numbers
@@ -48,6 +48,10 @@ def pairs(expected: object, got: object) -> list[tuple[str, Numbers, Numbers]]:
 
 
 def part_or_order(expected: object, got: object, tolerance: float | None) -> str:
+    if isinstance(got, Items):
+        for n, part in enumerate(got.items):
+            if compare(expected, part, tolerance) is None:
+                return f"Result {n + 1} of your {len(got.items)} is right; return it alone."
     if not isinstance(expected, Items) or len(expected.items) < 2:
         return ""
     names = expected.names or [f"result {n + 1}" for n in range(len(expected.items))]
@@ -68,7 +72,7 @@ def describe(task: Task, case: Case, expected: Numbers, got: Numbers, failing: l
         return ""
     if expected.shape != got.shape:
         return about_shape(task, expected, got)
-    for look in (about_nan, about_bool, about_inputs):
+    for look in (about_nan, about_bool, about_inputs, about_sums):
         said = look(task, case, expected, got)
         if said:
             return said
@@ -81,15 +85,28 @@ def agree_all(task: Task, expected: Numbers, got: Numbers) -> bool:
     return expected.shape == got.shape and bool(agree(expected, got, task.tolerance).all())
 
 
-def about_shape(task: Task, expected: Numbers, got: Numbers) -> str:
-    def equals(values: np.ndarray) -> bool:
-        return agree_all(task, expected, Numbers(values, values.shape, got.dtype, got.home))
+def _equals(task: Task, expected: Numbers, got: Numbers, values: np.ndarray) -> bool:
+    """Whether the answer would be right with these values."""
+    return agree_all(task, expected, Numbers(values, values.shape, got.dtype, got.home))
 
-    if got.values.ndim >= 2 and equals(np.swapaxes(got.values, -1, -2)):
+
+def _same_numbers(one: np.ndarray, other: np.ndarray) -> bool:
+    first, second = (np.sort(values.astype(float), axis=None) for values in (one, other))
+    return bool(np.allclose(first, second, rtol=1e-5, atol=1e-7))
+
+
+def about_shape(task: Task, expected: Numbers, got: Numbers) -> str:
+    if got.values.ndim >= 2 and _equals(task, expected, got, np.swapaxes(got.values, -1, -2)):
         return "the numbers are right but transposed: the last two axes are swapped."
-    if got.values.size == expected.values.size and equals(got.values.reshape(expected.shape)):
+    if got.values.size == expected.values.size and _equals(
+        task, expected, got, got.values.reshape(expected.shape)
+    ):
         return "the numbers are right, only the shape is not: an axis is missing or too many."
-    if got.values.ndim > expected.values.ndim or got.values.size > expected.values.size:
+    pairs = zip(got.shape, expected.shape, strict=False)
+    grown = all(one == two or two == 1 for one, two in pairs)
+    if got.values.ndim > expected.values.ndim or (
+        got.values.ndim == expected.values.ndim and grown
+    ):
         return (
             "the result is larger than it should be: often two arrays were broadcast against "
             "each other because a sum or a maximum lost its axis; `keepdims=True` keeps it."
@@ -131,26 +148,45 @@ def about_inputs(task: Task, case: Case, expected: Numbers, got: Numbers) -> str
     return ""
 
 
+def about_sums(task: Task, case: Case, expected: Numbers, got: Numbers) -> str:
+    """Where the rows of the truth sum to 1, what those of the answer sum to."""
+    one, other = expected.values, got.values
+    if one.ndim == 0 or one.shape[-1] < 2 or one.min() < 0 or expected.kind != "float":
+        return ""
+    rows = other.sum(axis=-1)
+    if not np.allclose(one.sum(axis=-1), 1) or np.allclose(rows, 1, atol=1e-4):
+        return ""
+    if other.ndim > 1 and np.allclose(other.sum(axis=-2), 1, atol=1e-4):
+        return "the columns of your answer sum to 1, and its rows should."
+    if np.isclose(other.sum(), 1, atol=1e-4):
+        return "all numbers of your answer together sum to 1, and each row should."
+    sums = ", ".join(map(number, rows.ravel()[:3])) + (", ..." if rows.size > 3 else "")
+    return f"the rows of your answer sum to {sums}, and each should sum to 1."
+
+
 def about_order(task: Task, expected: Numbers, got: Numbers) -> str:
     one, other = expected.values, got.values
 
-    def equals(values: np.ndarray) -> bool:
-        return agree_all(task, expected, Numbers(values, values.shape, got.dtype, got.home))
-
-    def in_order() -> bool:
-        first, second = (np.sort(values.astype(float), axis=None) for values in (one, other))
-        return bool(np.allclose(first, second, rtol=1e-5, atol=1e-7))
-
-    if one.ndim >= 2 and one.shape[-1] == one.shape[-2] and equals(np.swapaxes(other, -1, -2)):
+    if (
+        one.ndim >= 2
+        and one.shape[-1] == one.shape[-2]
+        and _equals(task, expected, got, np.swapaxes(other, -1, -2))
+    ):
         return "the numbers are right but transposed: the last two axes are swapped."
     for axis, name in ((-2, "rows"), (-1, "columns")):
-        if one.ndim >= -axis and one.shape[axis] > 1 and equals(np.flip(other, axis)):
+        if (
+            one.ndim >= -axis
+            and one.shape[axis] > 1
+            and _equals(task, expected, got, np.flip(other, axis))
+        ):
             return f"the {name} are right but in the opposite order."
     if one.ndim == 2 and one.shape[0] > 1:
         order = [np.abs(one.astype(float) - row).max(axis=1).argmin() for row in other]
-        if sorted(order) == list(range(len(one))) and equals(other[np.argsort(order)]):
+        if sorted(order) == list(range(len(one))) and _equals(
+            task, expected, got, other[np.argsort(order)]
+        ):
             return f"the rows are right but in another order: row 0 is yours at {order.index(0)}."
-    if one.ndim >= 1 and one.size > 2 and in_order():
+    if one.ndim >= 1 and one.size > 2 and _same_numbers(one, other):
         return "the right numbers, in another order."
     return ""
 

@@ -82,7 +82,11 @@ def early(task: Task, outcome: Outcome) -> Verdict:
         text = f"`{task.name}` was stopped after 10 seconds: is there a loop that never ends?"
         return verdict(task, "too slow", text)
     if outcome.status == "not understood":
-        return verdict(task, "not understood", f"`{task.name}`: {outcome.mistake.message}.")
+        case = task.draw()[0]
+        given_as = [*argument_names(task.reference, None, len(case.args)), *case.kwargs]
+        form = f"{task.name}({', '.join(given_as)})"
+        text = f"The check calls `{form}`, which does not fit: {outcome.mistake.message}."
+        return verdict(task, "not understood", text)
     if isinstance(outcome.value, Nothing):
         text = f"`{task.name}` returns None: did you forget `return`, or is the body still empty?"
         return verdict(task, "not attempted", text)

@@ -239,8 +239,10 @@ export function plane({ label, vectors, range = 2, size = 320, step = 0.1, onMov
       const [px, py] = [x(vector.at[0]), y(vector.at[1])];
       dress(shaft, { x1: x(0), y1: y(0), x2: px, y2: py }, []);
       dress(tip, { cx: px, cy: py }, []);
-      const right = px > size * 0.75;
-      dress(text, { x: px + (right ? -12 : 12), y: py - 8, "text-anchor": right ? "end" : "start" }, []);
+      // A name stands outside its arrow, unless that would take it over the edge.
+      const left = px > size * 0.75 || (px < size * 0.49 && px > size * 0.3);
+      const y0 = py + (py > size * 0.51 && py < size * 0.9 ? 16 : -8);
+      dress(text, { x: px + (left ? -12 : 12), y: y0, "text-anchor": left ? "end" : "start" }, []);
       if (vector.movable) {
         tip.setAttribute("aria-valuenow", fmt(vector.at[0]).replace("\u2212", "-"));
         tip.setAttribute("aria-valuetext", `${fmt(vector.at[0])}, ${fmt(vector.at[1])}`);

@@ -90,7 +90,7 @@ function render({ model, el }) {
     show: (i) => `${WIDTHS[i]}`, onInput: (i) => change("d_k")(WIDTHS[i]), role: "query",
   });
   const count = slider({
-    label: "number of keys", min: 2, max: 24, step: 1, value: model.get("n"),
+    label: "keys", min: 2, max: 24, step: 1, value: model.get("n"),
     show: (n) => `${n}`, onInput: change("n"), role: "key",
   });
   const options = [["nothing", "nothing"], ["root", "√d_k"], ["width", "d_k"]];
@@ -113,7 +113,7 @@ function render({ model, el }) {
     ticks: [[1e-12, "10⁻¹²"], [1e-8, "10⁻⁸"], [1e-4, "10⁻⁴"], [1, "1"], [100, "100"]],
     place: (x) => (Math.log10(Math.max(x, 1e-12)) + 12) / 14,
   });
-  const shares = h("div", {});
+  const shares = h("div", { class: "kit-compact" });
   let shown = { n: 0 };
 
   function draw() {
@@ -133,12 +133,15 @@ function render({ model, el }) {
     numbers.gradient.set(short(seen.gradient));
   }
 
-  const read_outs = Object.values(numbers).map((one) => one.el);
+  const readouts = Object.values(numbers).map((one) => one.el);
   frame(
     el,
     "What the divisor does",
-    row(column(width.el, count.el, divisor.el, again, ...read_outs), shares),
+    row(width.el, count.el),
+    row(divisor.el, again),
+    row(...readouts),
     line.el,
+    shares,
     strip.el,
   );
   for (const name of names)

@@ -15,7 +15,7 @@ MIXER = 0x6D2B79F5
 LOW = np.uint64(0xFFFFFFFF)
 
 
-def normals(seed: int, count: int) -> Float[np.ndarray, " count"]:
+def normals(seed: int, count: int) -> Float[np.ndarray, " features"]:
     """Normal numbers of a seed, the same as `normal(seed)` of arithmetic.js gives."""
     steps = np.arange(1, 2 * count + 1, dtype=np.uint64)
     state = (np.uint64(seed) + steps * np.uint64(MIXER)) & LOW
@@ -42,7 +42,7 @@ class ScalingLab(Interactive):
     d_k = traitlets.Int(256, min=1, max=1024).tag(sync=True)
     n = traitlets.Int(16, min=2, max=24).tag(sync=True)
     divisor = traitlets.Enum(["nothing", "root", "width"], "nothing").tag(sync=True)
-    seed = traitlets.Int(1, min=1, max=1000).tag(sync=True)
+    seed = traitlets.Int(4, min=1, max=1000).tag(sync=True)
 
     def look(self) -> dict[str, np.ndarray]:
         """What the figure shows: the scores, the weights, and the size of dw/dq."""

@@ -16,7 +16,8 @@ from lib.widgets import Interactive
 ROOT = Path(widgets.__file__).parents[2]
 PAGE = """<!doctype html><html lang="en" data-theme="light"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>A figure</title>
-<link rel="icon" href="data:,"><link rel="stylesheet" href="palette.css"><link rel="stylesheet" href="kit.css">
+<link rel="icon" href="data:,"><link rel="stylesheet" href="palette.css">
+<link rel="stylesheet" href="kit.css">
 <style>body{{background:var(--paper);color:var(--ink);font:16px sans-serif}}</style>
 <main>{figure}</main><script type="module" src="mount.js"></script></html>"""
 

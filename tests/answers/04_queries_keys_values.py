@@ -1,0 +1,230 @@
+"""Right answers to exercises 4 in different styles: every one of them must pass."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+def project_in_torch(x, weight, bias):
+    return F.linear(x, weight, bias)
+
+
+def project_by_einsum(x, weight, bias):
+    return np.einsum("...i,oi->...o", x, weight) + bias
+
+
+def project_by_loops(x, weight, bias):
+    if x.ndim > 1:
+        return np.stack([project_by_loops(row, weight, bias) for row in x])
+    return np.array([
+        sum(w * value for w, value in zip(line, x, strict=True)) + b
+        for line, b in zip(weight, bias, strict=True)
+    ])  # fmt: skip
+
+
+def project_turned_round(x, weight, bias):
+    return np.swapaxes(weight @ np.swapaxes(x, -1, -2), -1, -2) + bias
+
+
+def project_in_float32(x, weight, bias):
+    x, weight, bias = (array.astype(np.float32) for array in (x, weight, bias))
+    return np.inner(x, weight) + bias
+
+
+def score_by_loop(q, k):
+    total = 0.0
+    for c in range(len(q)):
+        total += q[c] * k[c]
+    return total
+
+
+def table_by_loops(q, k):
+    table = np.zeros((len(q), len(k)))
+    for i in range(len(q)):
+        for j in range(len(k)):
+            table[i, j] = score_by_loop(q[i], k[j])
+    return table
+
+
+def tokens_by_one_einsum(x, w_q, w_k):
+    return np.einsum("...id,dc,ec,...je->...ij", x, w_q, w_k, x)
+
+
+def tokens_by_swapaxes(x, w_q, w_k):
+    return (x @ w_q) @ (x @ w_k).swapaxes(-1, -2)
+
+
+def tokens_by_one_map(x, w_q, w_k):
+    return x @ (w_q @ w_k.T) @ np.swapaxes(x, -1, -2)
+
+
+def tokens_by_recursion(x, w_q, w_k):
+    if x.ndim > 2:
+        return np.stack([tokens_by_recursion(sentence, w_q, w_k) for sentence in x])
+    return table_by_loops(x @ w_q, x @ w_k)
+
+
+def tokens_in_torch(x, w_q, w_k):
+    return torch.matmul(x @ w_q, (x @ w_k).transpose(-2, -1))
+
+
+def grid_by_axis(grid, words, queries_in):
+    best = np.argmax(grid, axis=1 if queries_in == "rows" else 0)
+    return {word: words[place] for word, place in zip(words, best, strict=True)}
+
+
+def grid_by_loops(grid, words, queries_in):
+    found = {}
+    for i, query in enumerate(words):
+        best = None
+        for j, key in enumerate(words):
+            entry = grid[i][j] if queries_in == "rows" else grid[j][i]
+            if best is None or entry > best:
+                best, found[query] = entry, key
+    return found
+
+
+def grid_by_sorting(grid, words, queries_in):
+    lines = grid if queries_in == "rows" else list(zip(*grid.tolist(), strict=True))
+    return {
+        words[i]: max(zip(line, words, strict=True))[1] for i, line in enumerate(map(list, lines))
+    }
+
+
+def grid_by_index(grid, words, queries_in):
+    lines = (grid.T if queries_in == "columns" else grid).tolist()
+    return dict(zip(words, [words[line.index(max(line))] for line in lines], strict=True))
+
+
+def grid_in_torch(grid, words, queries_in):
+    table = torch.as_tensor(grid)
+    places = table.max(dim=1 if queries_in == "rows" else 0).indices
+    return {words[i]: words[int(place)] for i, place in enumerate(places)}
+
+
+def lookup_by_loop(query, keys, values):
+    shares = [math.exp(score_by_loop(query, key)) for key in keys]
+    answer = np.zeros(values.shape[1])
+    for share, value in zip(shares, values, strict=True):
+        answer += share / sum(shares) * value
+    return answer
+
+
+def lookup_in_numpy(query, keys, values):
+    exponentials = np.exp(keys @ query)
+    return exponentials / exponentials.sum() @ values
+
+
+def lookup_in_torch(query, keys, values):
+    return torch.softmax(keys @ query, dim=0) @ values
+
+
+def lookup_by_torch_attention(query, keys, values):
+    return F.scaled_dot_product_attention(query[None], keys, values, scale=1.0)[0]
+
+
+def lookup_by_einsum(query, keys, values):
+    exponentials = np.exp(np.einsum("d,kd->k", query, keys))
+    return np.einsum("k,kv->v", exponentials / exponentials.sum(), values)
+
+
+def without(a, b):
+    """The part of a at right angles to b, so long that a scores 1 with it."""
+    rest = a - (a @ b) / (b @ b) * b
+    return rest / (a @ rest)
+
+
+def one_way_by_projection(a, b):
+    return without(a, b)[:, None], without(b, a)[:, None]
+
+
+def one_way_in_torch(a, b):
+    return without(a, b).unsqueeze(1), without(b, a).unsqueeze(1)
+
+
+def one_way_wide(a, b):
+    w_q, w_k = np.zeros((len(a), 3)), np.zeros((len(a), 3))
+    w_q[:, 1], w_k[:, 1] = 2 * without(a, b), without(b, a) / 2
+    return w_q, w_k
+
+
+def one_way_by_least_squares(a, b):
+    both = np.stack([a, b])
+    u = np.linalg.lstsq(both, np.array([1.0, 0.0]), rcond=None)[0]
+    w = np.linalg.lstsq(both, np.array([0.0, 1.0]), rcond=None)[0]
+    return [u.reshape(-1, 1), w.reshape(-1, 1)]
+
+
+def one_way_with_identity(a, b):
+    return np.outer(without(a, b), without(b, a)), np.eye(len(a)) * (1 / (without(b, a) @ b))
+
+
+RIGHT = {
+    "4.1": [
+        project_in_torch,
+        project_by_einsum,
+        project_by_loops,
+        project_turned_round,
+        project_in_float32,
+    ],
+    "4.2": [
+        score_by_loop,
+        lambda q, k: sum(one * other for one, other in zip(q, k, strict=True)),
+        lambda q, k: np.dot(q, k),
+        lambda q, k: (q * k).sum(),
+        lambda q, k: torch.einsum("d,d->", q, k),
+        lambda q, k: float(np.inner(q.astype(np.float32), k.astype(np.float32))),
+    ],
+    "4.3": [
+        table_by_loops,
+        lambda q, k: q @ k.T,
+        lambda q, k: np.einsum("qd,kd->qk", q, k),
+        lambda q, k: torch.matmul(q, k.transpose(0, 1)),
+        lambda q, k: (q[:, None, :] * k[None, :, :]).sum(-1),
+        lambda q, k: [[float(one @ other) for other in k] for one in q],
+        lambda q, k: (k.astype(np.float32) @ q.astype(np.float32).T).T,
+    ],
+    "4.4": [
+        tokens_by_one_einsum,
+        tokens_by_swapaxes,
+        tokens_by_one_map,
+        tokens_by_recursion,
+        tokens_in_torch,
+    ],
+    "4.5": [grid_by_axis, grid_by_loops, grid_by_sorting, grid_by_index, grid_in_torch],
+    "4.6": [
+        lookup_by_loop,
+        lookup_in_numpy,
+        lookup_in_torch,
+        lookup_by_torch_attention,
+        lookup_by_einsum,
+    ],
+    "4.7": [
+        one_way_by_projection,
+        one_way_in_torch,
+        one_way_wide,
+        one_way_by_least_squares,
+        one_way_with_identity,
+    ],
+    "4.8": [
+        lambda n, d_model, d_k, d_v: (n**2, d_model * d_k + d_model * d_k + d_model * d_v),
+        lambda n, d_model, d_k, d_v: [n * n, 2 * d_model * d_k + d_model * d_v],
+        lambda n, d_model, d_k, d_v: (
+            np.ones((n, n)).size,
+            sum(np.zeros((d_model, width)).size for width in (d_k, d_k, d_v)),
+        ),
+        lambda n, d_model, d_k, d_v: (
+            sum(1 for _ in range(n) for _ in range(n)),
+            sum(d_model for _ in range(d_k + d_k + d_v)),
+        ),
+        lambda n, d_model, d_k, d_v: (
+            torch.zeros(n, n).numel(),
+            sum(
+                torch.nn.Linear(d_model, width, bias=False).weight.numel()
+                for width in (d_k, d_k, d_v)
+            ),
+        ),
+    ],
+}

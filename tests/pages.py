@@ -1,0 +1,25 @@
+"""What the tests read from a written page: its code cells and its anchors."""
+
+from __future__ import annotations
+
+import re
+
+CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def cells(text: str) -> list[tuple[set[str], str]]:
+    """The code cells of a page as (tags, source)."""
+    found = []
+    for body in CELL.findall(text):
+        tags = re.match(r":tags: \[([^\]]*)\]\n", body)
+        source = re.sub(r"\A(?::[^\n]*\n)+", "", body).strip("\n")
+        found.append(({tag.strip(" \"'") for tag in tags[1].split(",")} if tags else set(), source))
+    return found
+
+
+def anchors(text: str) -> set[str]:
+    """The ids that a page offers: labels, ids in HTML, and headings."""
+    labels = re.findall(r"^\(([\w-]+)\)=", text, re.MULTILINE)
+    ids = re.findall(r'\bid="([\w-]+)"', text)
+    heads = re.findall(r"^#{1,6} (.+)$", text, re.MULTILINE)
+    return {*labels, *ids, *(re.sub(r"[^\w]+", "-", head.lower()).strip("-") for head in heads)}

@@ -1,0 +1,206 @@
+"""The book as its readers meet it: every page, wide and narrow, light and dark, in Chromium."""
+
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from playwright.sync_api import Browser, Page, expect
+
+ROOT = Path(__file__).resolve().parents[1]
+AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+RULES = """async () => (await axe.run(document, {
+    runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+})).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 160)).join(" | ")}`)"""
+
+
+def contents() -> list[str]:
+    """Every page that the table of contents names, as it is called in the book."""
+    found = []
+
+    def walk(entry: dict) -> None:
+        found.append(entry.get("root") or entry.get("file"))
+        for below in ("parts", "chapters", "sections"):
+            for child in entry.get(below, []):
+                walk(child)
+
+    walk(yaml.safe_load((ROOT / "_toc.yml").read_text("utf8")))
+    return [name.removesuffix(".ipynb").removesuffix(".md") + ".html" for name in found if name]
+
+
+PAGES = contents()
+
+
+class Visit:
+    """One page, opened and waited for, with all that went wrong on it."""
+
+    def __init__(self, browser: Browser, book: str, name: str, width: int, theme: str):
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce"
+        )
+        self.page: Page = self.context.new_page()
+        self.problems: list[str] = []
+        note = self.problems.append
+        self.page.on("pageerror", lambda error: note(f"error: {error}"))
+        self.page.on("requestfailed", lambda request: note(f"failed: {request.url}"))
+        self.page.on("response", lambda got: got.status >= 400 and note(f"{got.status}: {got.url}"))
+        self.page.on(
+            "console",
+            lambda said: said.type in ("error", "warning") and note(f"console: {said.text}"),
+        )
+        self.page.on(
+            "request",
+            lambda asked: asked.url.startswith((book, "data:", "blob:"))
+            or note(f"another host: {asked.url}"),
+        )
+        self.page.goto(f"{book}/{name}", wait_until="networkidle")
+        self.page.evaluate("window.MathJax?.startup?.promise")
+
+    def unfold(self) -> None:
+        """Open all that is folded, so that nothing goes unseen."""
+        self.page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+
+
+@pytest.fixture
+def visit(browser, book):
+    visits = []
+
+    def open_page(name: str, width: int = 1280, theme: str = "light") -> Visit:
+        visits.append(Visit(browser, book, name, width, theme))
+        return visits[-1]
+
+    yield open_page
+    for one in visits:
+        one.context.close()
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_whole_quiet_and_accessible(visit, name, width, theme):
+    seen = visit(name, width, theme)
+    page = seen.page
+    expect(page.locator("html")).to_have_attribute("data-theme", theme)
+    assert page.locator(".course-widget:not([data-mounted=true])").count() == 0
+    assert page.locator("mjx-merror, mjx-container [data-mjx-error]").count() == 0
+    seen.unfold()
+    assert wider_than_the_page(page) == []
+    page.add_script_tag(path=AXE)
+    assert page.evaluate(RULES) == []
+    assert seen.problems == []
+
+
+@pytest.mark.parametrize(("width", "theme"), [(390, "light"), (1280, "dark")])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_stays_whole_when_light_changes_places_with_dark(visit, name, width, theme):
+    seen = visit(name, width, theme)
+    seen.unfold()
+    assert wider_than_the_page(seen.page) == []
+    assert faint(seen.page) == []
+    assert seen.problems == []
+
+
+def wider_than_the_page(page: Page) -> list[str]:
+    """What sticks out at the right and makes the whole page scroll sideways."""
+    return page.evaluate("""() => {
+        const wide = document.documentElement.clientWidth;
+        if (document.documentElement.scrollWidth <= wide) return [];
+        return [...document.querySelectorAll(".bd-article *")]
+            .filter((e) => e.getBoundingClientRect().right > wide + 1)
+            .slice(0, 5).map((e) => e.outerHTML.slice(0, 120));
+    }""")
+
+
+def faint(page: Page) -> list[str]:
+    """Outputs that keep a light box on a dark page, or a dark one on a light page."""
+    return page.evaluate("""() => {
+        const light = (css) => {
+            const [r, g, b, a] = [...css.matchAll(/[\\d.]+/g)].map(Number);
+            return a === 0 ? null : (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255 > 0.5;
+        };
+        const page = light(getComputedStyle(document.body).backgroundColor);
+        return [...document.querySelectorAll(".cell_output .output, pre, figure, .course-widget")]
+            .filter((e) => light(getComputedStyle(e).backgroundColor) === !page)
+            .map((e) => e.outerHTML.slice(0, 120));
+    }""")
+
+
+@cache
+def parsed(path: Path) -> BeautifulSoup:
+    return BeautifulSoup(path.read_text("utf8"), "html.parser")
+
+
+def test_every_link_of_the_book_leads_somewhere(book_folder):
+    broken = []
+    for name in PAGES:
+        for link in parsed(book_folder / name).find_all("a", href=True):
+            href, fragment = urldefrag(link["href"])
+            if href.startswith(("http:", "https:", "mailto:")):
+                continue
+            target = (book_folder / name).parent / unquote(href) if href else book_folder / name
+            if not target.is_file():
+                broken.append(f"{name}: {link['href']}")
+            elif fragment and target.suffix == ".html":
+                page = parsed(target.resolve())
+                if not page.find(id=unquote(fragment)):
+                    broken.append(f"{name}: {link['href']}")
+    assert broken == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_picture_is_described_and_every_figure_states_its_claim(book_folder, name):
+    page = parsed(book_folder / name)
+    for image in page.find_all("img"):
+        assert image.get("alt"), image
+    for figure in page.find_all("figure", class_="course-figure"):
+        drawn = figure.find(attrs={"role": "img"})
+        assert drawn is not None, figure.get_text()[:80]
+        assert len(drawn.get("aria-label", "")) > 20, figure.get_text()[:80]
+        assert len(figure.find("figcaption").get_text()) > 20
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_describes_itself_in_a_sentence(book_folder, name):
+    description = parsed(book_folder / name).find("meta", attrs={"name": "description"})
+    assert description is not None
+    assert 20 < len(description["content"]) <= 160
+
+
+def test_every_chapter_has_a_figure_that_moves_and_one_that_stands_without_scripts(browser, book):
+    context = browser.new_context(java_script_enabled=False)
+    for name in (name for name in PAGES if name.startswith("chapters/")):
+        page = context.new_page()
+        page.goto(f"{book}/{name}")
+        assert page.locator(".course-widget").count() >= 1, name
+        expect(page.locator(".course-widget figure svg").first).to_be_visible()
+        page.close()
+    context.close()
+
+
+def test_the_theme_is_switched_by_its_button_and_remembered(visit):
+    seen = visit("chapters/06_softmax.html")
+    html, button = seen.page.locator("html"), seen.page.locator(".theme-switch-button").first
+    for theme in ("light", "dark", "light", "dark"):
+        button.click()
+        if html.get_attribute("data-mode") == theme == "dark":
+            break
+    expect(html).to_have_attribute("data-theme", "dark")
+    seen.page.reload()
+    expect(html).to_have_attribute("data-theme", "dark")
+
+
+def test_the_search_finds_a_word_without_a_server(visit):
+    seen = visit("search.html?q=softmax")
+    expect(seen.page.locator("#search-results a").first).to_be_visible()
+    assert seen.problems == []
+
+
+def test_the_keyboard_reaches_the_text_and_shows_where_it_is(visit):
+    page = visit("index.html").page
+    page.keyboard.press("Tab")
+    assert "skip" in page.evaluate("document.activeElement.textContent").lower()
+    page.locator(".bd-article a").first.focus()
+    page.keyboard.press("Tab")
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"

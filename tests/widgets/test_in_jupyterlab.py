@@ -1,0 +1,83 @@
+"""Every interactive figure is alive in JupyterLab too, and speaks with the kernel there."""
+
+import importlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import Browser, expect
+
+from lib import widgets
+from lib.widgets import Interactive
+
+ROOM = Path(widgets.__file__).parent
+FIGURES = sorted(path.stem for path in ROOM.glob("*.py") if path.stem != "__init__")
+CALM = {"JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTER_CONFIG_DIR": "config", "NO_COLOR": "1"}
+
+
+def class_of(module: str) -> str:
+    """The one figure that a module of lib.widgets defines."""
+    found = vars(importlib.import_module(f"lib.widgets.{module}")).values()
+    kinds = [one for one in found if isinstance(one, type) and issubclass(one, Interactive)]
+    (kind,) = [one for one in kinds if one.__module__ == f"lib.widgets.{module}"]
+    return kind.__name__
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a JupyterLab that serves one notebook with every figure."""
+    folder = tmp_path_factory.mktemp("lab")
+    show = "from lib.widgets.{0} import {1}\n{0} = {1}()\n{0}"
+    cells = [nbformat.v4.new_code_cell(show.format(name, class_of(name))) for name in FIGURES]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)"}}
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata=kernel)
+    nbformat.write(notebook, folder / "figures.ipynb")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
+    command += [f"--port={port}", "--IdentityProvider.token=", f"--notebook-dir={folder}"]
+    calm = {name: str(folder / path) for name, path in CALM.items()}
+    server = subprocess.Popen(
+        command, env=os.environ | calm, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    address = f"http://127.0.0.1:{port}"
+    for _ in range(120):
+        try:
+            urllib.request.urlopen(f"{address}/api", timeout=1).close()
+            break
+        except OSError:
+            assert server.poll() is None, "JupyterLab did not start; try `make lab` to see why"
+            time.sleep(0.5)
+    yield address
+    os.killpg(server.pid, signal.SIGTERM)
+    server.wait()
+
+
+def test_every_figure_starts_and_a_switch_reaches_the_kernel(lab: str, browser: Browser):
+    page = browser.new_page(viewport={"width": 1280, "height": 6000})
+    page.goto(f"{lab}/lab/tree/figures.ipynb")
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    expect(page.locator(".kit[role=group]")).to_have_count(len(FIGURES), timeout=60_000)
+
+    page.get_by_label("causal mask").press("Space")
+    first = page.locator("table:has(caption:text-is('weights')) td button").first
+    expect(first).to_have_text("1")
+    page.keyboard.press("Escape")
+    page.locator(".jp-CodeCell").last.click(position={"x": 300, "y": 20})
+    page.get_by_role("button", name="Insert a cell below").first.click()
+    page.keyboard.press("Enter")
+    page.keyboard.type("print('the kernel says', output_arithmetic.causal)")
+    page.keyboard.press("Shift+Enter")
+    expect(page.get_by_text("the kernel says True")).to_be_visible(timeout=20_000)
+    page.close()
