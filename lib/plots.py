@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Real
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure as Drawing
@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 
 from lib import style
 from lib.plane import arrows, scatter
-from lib.svg import Figure, canvas, described, figure, picture
+from lib.svg import Figure, canvas, described, figure, picture, styled
 
 __all__ = [
     "Figure", "arrows", "bars", "canvas", "figure", "heatmap", "heatmaps", "lines", "scatter",
@@ -24,10 +24,13 @@ RAMP = ListedColormap([style.light(name) for name in _NEGATIVE + _POSITIVE], "ra
 """The colours of numbers from -1 to 1: below 0 one hue, above 0 another."""
 
 _MARKERS = "osD^v"
+Row = Real[np.ndarray, " n"] | Sequence[float | int]
+Table = Real[np.ndarray, "query key"] | Sequence[Row]
 
 
+@styled()
 def heatmap(
-    matrix: Float[np.ndarray, "query key"],
+    matrix: Table,
     rows: Sequence[str],
     columns: Sequence[str],
     *,
@@ -52,8 +55,9 @@ def heatmap(
     return figure(fig, alt, caption)
 
 
+@styled()
 def heatmaps(
-    matrices: Sequence[Float[np.ndarray, "query key"]],
+    matrices: Sequence[Table] | Real[np.ndarray, "head query key"],
     titles: Sequence[str],
     rows: Sequence[str],
     columns: Sequence[str],
@@ -74,7 +78,7 @@ def heatmaps(
     described(alt, caption)
     if len(matrices) != len(titles):
         raise ValueError(f"{len(matrices)} matrices need as many titles, and got {len(titles)}.")
-    highest = high or max(float(np.nanmax(np.abs(matrix))) for matrix in matrices)
+    highest = high or max(float(np.abs(matrix).max()) for matrix in matrices)
     labels = row_label, column_label
     panels = [
         picture(
@@ -100,7 +104,9 @@ def _table(matrix, rows, columns, labels, values, digits, mask, high, title) -> 
             f"A matrix of shape {matrix.shape} needs {matrix.shape[0]} rows' names and "
             f"{matrix.shape[-1]} columns' names, and got {len(rows)} and {len(columns)}."
         )
-    shares = matrix / (high or float(np.nanmax(np.abs(matrix))) or 1.0)
+    finite = np.where(np.isfinite(matrix), matrix, 0.0)
+    largest = float(np.abs(finite).max())
+    shares = finite / (high or largest or 1.0)
     longest = max((len(str(name)) for name in columns), default=0)
     wide = max(len(columns), 4)
     # A cell is higher where it holds a number, and all of them fit a telephone's width.
@@ -116,13 +122,16 @@ def _table(matrix, rows, columns, labels, values, digits, mask, high, title) -> 
     )  # fmt: skip
     _name_cells(ax, rows, columns, labels, slanted, title)
     blocked = np.zeros(matrix.shape, bool) if mask is None else ~np.asarray(mask, dtype=bool)
-    for row, column in zip(*np.nonzero(blocked), strict=True):
+    for row, column in np.argwhere(blocked).tolist():
         _hatch(ax, row, column)
     if values:
-        size = min(11.5, cell / (0.62 * max(3, digits + 2)))
+        short = cell < 30 and largest <= 1
+        size = min(11.5, cell / (0.62 * max(3, digits + 2 - short)))
         for (row, column), share in np.ndenumerate(shares):
             if not blocked[row, column]:
                 text = _number(matrix[row, column], digits)
+                if short:  # .25 and 1.0 are as wide as each other
+                    text = text.replace("0.", ".", 1) if "0." in text[:3] else text[:-1]
                 colour = style.light(style.ink(share))
                 ax.text(
                     column + 0.5, row + 0.5, text, ha="center", va="center", color=colour,
@@ -132,8 +141,10 @@ def _table(matrix, rows, columns, labels, values, digits, mask, high, title) -> 
 
 
 def _number(value: float, digits: int) -> str:
-    text = f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
-    return text if any(d in text for d in "123456789") else text.lstrip("\N{MINUS SIGN}")
+    text = f"{value:.{digits}f}".replace("inf", "\N{INFINITY}").replace("-", "\N{MINUS SIGN}")
+    return (
+        text if any(d in text for d in "123456789\N{INFINITY}") else text.lstrip("\N{MINUS SIGN}")
+    )
 
 
 def _name_cells(ax: Axes, rows, columns, labels, slanted, title) -> None:
@@ -157,8 +168,9 @@ def _hatch(ax: Axes, row: int, column: int) -> None:
     ax.add_patch(Rectangle((column + 0.05, row + 0.05), 0.9, 0.9, hatch="////", lw=0, **box))
 
 
+@styled()
 def bars(
-    heights: Float[np.ndarray, " n"] | Mapping[str, Sequence[float]],
+    heights: Row | Mapping[str, Row],
     names: Sequence[str],
     *,
     alt: str,
@@ -208,17 +220,18 @@ def _head(ax: Axes, title: str, entries: int) -> None:
     if entries > 1:
         ax.legend(
             loc="lower left", bbox_to_anchor=(-0.02, 1), ncols=min(entries, 3),
-            handlelength=2, columnspacing=1.2, borderpad=0.2, frameon=False,
+            handlelength=2, columnspacing=1.2, borderpad=0.2,
         )  # fmt: skip
 
 
+@styled()
 def lines(
-    x: Float[np.ndarray, " n"],
-    curves: Mapping[str, Float[np.ndarray, " n"]],
+    x: Row,
+    curves: Mapping[str, Row],
     *,
     alt: str,
     caption: str,
-    bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
+    bands: Mapping[str, tuple[Row, Row]] | None = None,
     roles: Mapping[str, str] | None = None,
     markers: bool = False,
     log_x: bool = False,

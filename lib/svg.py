@@ -18,9 +18,9 @@ SETTINGS = {
     "font.family": "DejaVu Sans",
     "axes.titlesize": 11.5,
     "axes.labelsize": 11.5,
-    "xtick.labelsize": 11,
-    "ytick.labelsize": 11,
-    "legend.fontsize": 11,
+    "xtick.labelsize": 11.5,
+    "ytick.labelsize": 11.5,
+    "legend.fontsize": 11.5,
     "legend.frameon": False,
     "axes.titlelocation": "left",
     "axes.titlepad": 8,
@@ -86,12 +86,17 @@ def described(alt: str, caption: str) -> None:
             raise ValueError(f"A figure's {name} is one line, and this one holds a line break.")
 
 
-def canvas(width: float = 360, height: float = 240, **layout) -> tuple[Drawing, Axes]:
+def styled():
+    """The course's look, for as long as a figure is drawn: a context, and a decorator."""
+    return matplotlib.rc_context(SETTINGS)
+
+
+def canvas(width: float | int = 360, height: float | int = 240, **layout) -> tuple[Drawing, Axes]:
     """Open a styled figure of one pair of axes; 360 units fill a telephone's screen.
 
     What is drawn takes its colours from `lib.style.light(role)`.
     """
-    with matplotlib.rc_context(SETTINGS):
+    with styled():
         fig = Drawing(figsize=(width / 72, height / 72), layout="constrained")
         FigureCanvasSVG(fig)
         return fig, fig.add_subplot(**layout)
@@ -109,7 +114,7 @@ def figure(fig: Drawing, alt: str, caption: str) -> Figure:
 def picture(fig: Drawing, attributes: str) -> str:
     """The inline SVG of a matplotlib figure, opened with these attributes."""
     buffer = io.StringIO()
-    with matplotlib.rc_context(SETTINGS):
+    with styled():
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         fig.savefig(buffer, format="svg", transparent=True, metadata=nothing)
     svg = _themed(_slim(buffer.getvalue()))
@@ -119,7 +124,7 @@ def picture(fig: Drawing, attributes: str) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'viewBox="0 0 {width} {height}" {attributes} '
         f'style="width:100%;max-width:{float(width) * _READABLE:.0f}px;height:auto;'
-        f'fill:currentColor;stroke-linejoin:round">{body}'
+        f'font-family:var(--sans,system-ui,sans-serif);fill:currentColor;stroke-linejoin:round">{body}'
     )
 
 
@@ -130,12 +135,16 @@ def _slim(svg: str) -> str:
     svg = re.sub(unwanted, "", svg, flags=re.DOTALL)
     used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', svg))
     svg = re.sub(r' id="([^"]+)"', lambda m: m[0] if m[1] in used else "", svg)
-    svg = re.sub(r"(\d+\.\d{3,})", lambda m: f"{float(m[1]):.2f}".rstrip("0").rstrip("."), svg)
-    svg = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font-size:\1;font-family:inherit", svg)
+    svg = re.sub(r"<[^>]+>", lambda tag: re.sub(r"\d+\.\d{3,}", _hundredths, tag[0]), svg)
+    svg = re.sub(r" font-family: [^;\"]*;?", "", svg)  # the page's, which is set on the root
     svg = re.sub(r"\s*\n\s*", " ", svg).replace("> <", "><").strip()
     salt = hashlib.sha256(svg.encode()).hexdigest()[:6]
     svg = re.sub(r' id="([^"]+)"', rf' id="f{salt}\1"', svg)
     return re.sub(r'(href="#|url\(#)', rf"\1f{salt}", svg)
+
+
+def _hundredths(number: re.Match) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
 
 
 def _themed(svg: str) -> str:

@@ -26,7 +26,8 @@ FLOORS = {  # a module imports only from floors below its own
     "masks": 2, "positions": 2, "tokens": 2, "vectors": 2,
     "attention": 3,
     "multihead": 4, "reading": 4,
-    "encoder": 5,
+    "transformer": 5,
+    "encoder": 6,
     "style": 10, "svg": 11, "plane": 12, "plots": 13, "widgets": 14,  # drawing
     "catalogue": 20, "notebook": 21, "checking": 21,  # the roof
 }  # fmt: skip

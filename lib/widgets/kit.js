@@ -49,7 +49,7 @@ export const column = (...parts) => h("div", { class: "kit-column" }, ...parts);
 /** A slider with its name and its number. `show` writes the number; `set` moves it from outside. */
 export function slider({ label, min, max, step, value, show = (x) => fmt(x, 2), onInput, role }) {
   const id = unique("slider");
-  const output = h("output", { for: id, class: "kit-number" });
+  const output = h("output", { for: id, class: "kit-number", "aria-live": "off" });
   const input = h("input", { type: "range", id, min, max, step, value });
   if (role) input.style.accentColor = `var(--${role})`;
   const write = () => {

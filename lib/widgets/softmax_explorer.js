@@ -1,9 +1,14 @@
 // One row of scores through softmax: weights, slopes, entropy, and whether half precision holds.
 
 import { entropy, fmt, jacobian, softmax } from "./arithmetic.js";
-import { bars, button, column, frame, grid, readout, row, slider } from "./kit.js";
+import { bars, button, column, frame, grid, h, readout, row, slider } from "./kit.js";
 
 const KEYS = ["A", "B", "C", "D"];
+export const PRESETS = {
+  "25, 1, 68, 5 %": { scores: [1, -2, 2, -0.6], temperature: 1, shift: 0 },
+  uniform: { scores: [1, 1, 1, 1], temperature: 1, shift: 0 },
+  saturated: { scores: [5, 0, -1, -5], temperature: 0.5, shift: 0 },
+};
 const HALF_OVERFLOWS = 65520; // float16 rounds anything from here on to infinity,
 const HALF_VANISHES = 2 ** -25; // and anything up to here to 0.
 
@@ -77,13 +82,15 @@ function render({ model, el }) {
     draw();
   }
 
+  const presets = Object.entries({ "Start again": start, ...PRESETS });
   frame(
     el,
     "Four scores, four weights, sixteen slopes",
-    column(...scores.map((one) => one.el), temperature.el, shift.el),
-    row(weights.el, slopes.el),
-    column(spread.el, effective.el, steepest.el, half.el),
-    row(button("Start again", () => put(start))),
+    row(
+      column(...scores.map((one) => one.el), temperature.el, shift.el, weights.el),
+      column(slopes.el, spread.el, effective.el, steepest.el, half.el),
+    ),
+    h("div", { class: "kit-buttons" }, ...presets.map(([name, state]) => button(name, () => put(state)))),
   );
   for (const key of Object.keys(start)) model.on(`change:${key}`, follow);
   draw();

@@ -66,7 +66,9 @@ function paint(layer, words, axes, target, view) {
   const parts = EDGES.map(([a, b]) => line(at(a), at(b), { class: "kit-tick" }));
   axes.forEach((name, i) => {
     const end = at([0, 1, 2].map((j) => (i === j ? 1 : 0)));
-    parts.push(line(at([0, 0, 0]), end, { class: "kit-axis" }), label(end, name, { fill: "var(--muted)" }));
+    const y = end[1] + (end[1] < at([0, 0, 0])[1] ? -8 : 18);
+    parts.push(line(at([0, 0, 0]), end, { class: "kit-axis" }));
+    parts.push(label(end, name, { x: end[0], y, "text-anchor": "middle", fill: "var(--muted)" }));
   });
   for (const [a, b] of [[words.king, words.queen], [words.dad, target], [words.king, words.dad], [words.queen, target]])
     parts.push(line(at(a), at(b), { stroke: "var(--accent)", "stroke-width": 2, "stroke-dasharray": "5 4" }));

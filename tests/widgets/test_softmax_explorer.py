@@ -99,6 +99,21 @@ def test_what_is_added_to_every_score_changes_no_weight_but_overflows(widget_pag
     assert shown_by(page)[2]["half"] == "fits"
 
 
+@pytest.mark.parametrize(
+    ("name", "percent"),
+    [("25, 1, 68, 5 %", [25, 1, 68, 5]), ("uniform", [25] * 4), ("saturated", [100, 0, 0, 0])],
+)
+def test_a_button_shows_a_row_worth_seeing(widget_page, name, percent):
+    page = widget_page(SoftmaxExplorer(), width=360)
+    page.get_by_role("button", name=name, exact=True).click()
+    weights, slopes, said = shown_by(page)
+    assert np.round(100 * weights).tolist() == percent
+    np.testing.assert_allclose(slopes, ops.softmax_jacobian(weights), atol=6e-3)
+    assert float(said["steepest"]) <= 0.25
+    page.get_by_role("button", name="Start again").click()
+    assert_shows(page)
+
+
 def test_two_even_keys_reach_the_steepest_slope(widget_page):
     page = widget_page(SoftmaxExplorer(scores=[2.0, 2.0, 0.0, -1.0]), theme="dark")
     page.get_by_label("temperature T").press("Home")
