@@ -25,6 +25,9 @@ MENDS = [  # (what the theme writes, what the page should say)
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),
     (r'(<button class="btn search-button-field[^>]*?) aria-label="Search"', r"\1"),
     (r'(<i class="theme-switch [^>]*?)\s+title="[^"]*"', r'\1 aria-hidden="true"'),
+    # Toggles without a name, and list items whose role no longer exists.
+    (r'<summary>(<span class="toctree-toggle")', r'<summary aria-label="Pages below">\1'),
+    (r'(<div class="citation"[^>]*) role="doc-biblioentry"', r'\1 role="listitem"'),
     # The sidebar stands outside every landmark.
     (r'(<div) (id="pst-primary-sidebar")', r'\1 role="region" aria-label="Contents" \2'),
     # A paragraph may not stand in a summary.

@@ -92,7 +92,9 @@ MOM_KING = [
 
 def pair_cases(rng):
     return [
-        Case((rng.normal(size=2), 3 * rng.normal(size=2)), about="2 dimensions"),
+        Case(
+            (np.array([3.0, 4.0]), np.array([12.0, -5.0])), about="2 dimensions, lengths 5 and 13"
+        ),
         Case((rng.normal(size=3), rng.normal(size=3) / 5), about="3 dimensions"),
         Case((4 * rng.normal(size=5), rng.normal(size=5)), about="5 dimensions"),
         Case((rng.normal(size=7), np.zeros(7)), about="b is all zeros"),

@@ -50,6 +50,10 @@ SETTINGS = {
 }
 
 _NAMES = {colour.light: name for name, colour in reversed(style.VARIABLES.items())}
+# A notebook that Jupyter does not trust loses its SVG elements and styles but not their text.
+# There the picture stays hidden and its description is shown; wherever there is a style, this one
+# turns it round.
+_SEEN = ".course-picture{display:block!important}.course-unseen{display:none}"
 _READABLE = 1.3  # pixels for each unit at most: 11.5 units become 15 pixels
 
 
@@ -63,7 +67,9 @@ class Figure:
 
     def _repr_html_(self) -> str:
         return (
-            f'<figure class="course-figure" style="margin:1rem 0">{self.svg}'
+            f'<figure class="course-figure" style="margin:1rem 0">'
+            f'<div class="course-picture" style="display:none">{self.svg}</div>'
+            f'<p class="course-unseen">{escape(self.alt)}</p>'
             f"<figcaption>{escape(self.caption, quote=False)}</figcaption></figure>"
         )
 
@@ -161,7 +167,6 @@ def _themed(svg: str) -> str:
         return f"var(--{_NAMES[code]},{code})"
 
     svg = re.sub(r"#[0-9a-fA-F]{6}\b", named, svg)
-    if not names:
-        return svg
+    css = style.dark_css(sorted(set(names))) if names else ""
     end = svg.index(">") + 1
-    return f"{svg[:end]}<style>{style.dark_css(sorted(set(names)))}</style>{svg[end:]}"
+    return f"{svg[:end]}<style>{_SEEN}{css}</style>{svg[end:]}"

@@ -37,7 +37,7 @@ FRAME = ["Before you start", "By hand", "Try it", "In a real model", "Exercises"
          "What the sources say", "Check yourself", "Summary", "References"]  # fmt: skip
 CHAPTERS = sorted((ROOT / "chapters").glob("[0-9]*.md"))
 COLOUR = re.compile(
-    r"#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\b(?=[\"';\s,)])|\b(?:rgba?|hsla?|oklch)\("
+    r"(?<!#)#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\b(?=[\"';\s,)])|\b(?:rgba?|hsla?|oklch)\("
     r"|(?:color|colour|fill|stroke|background|facecolor|edgecolor)\s*[=:]\s*[\"']?"
     r"(?:black|white|red|green|blue|gr[ae]y|orange|purple|yellow|brown|pink|tab:\w+|C\d)\b"
 )

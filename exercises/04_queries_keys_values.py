@@ -1,0 +1,370 @@
+"""Queries, keys, values: the checks."""
+
+import numpy as np
+
+from lib import attention, ops
+from lib.checking import Case, Exercise, Law, Task, Wrong
+
+PAGE = "chapters/04_queries_keys_values.html"
+
+# 4.1 ----------------------------------------------------------------------------------------
+
+
+def project(x, weight, bias):
+    return x @ weight.T + bias
+
+
+def project_cases(rng):
+    def draw(*leading, d_in, d_out):
+        about = f"{leading[-1]} tokens, d_model = {d_in}, d_k = {d_out}"
+        shapes = [(*leading, d_in), (d_out, d_in), (d_out,)]
+        return Case(tuple(rng.normal(size=shape) for shape in shapes), about=about)
+
+    # A square matrix first: there a missing transpose gives numbers and not an error.
+    return [draw(2, d_in=3, d_out=3), draw(3, d_in=5, d_out=2), draw(2, 3, d_in=4, d_out=5)]
+
+
+# 4.2 ----------------------------------------------------------------------------------------
+
+
+def score(q, k):
+    return q @ k
+
+
+def score_cases(rng):
+    widths = (2, 5, 7)
+    drawn = [
+        Case((rng.normal(size=width), rng.normal(size=width)), about=f"d_k = {width}")
+        for width in widths
+    ]
+    blue = Case((np.array([0.0, 4.0]), np.array([1.0, 1.0])), about="creature and blue, by hand")
+    return [blue, *drawn]
+
+
+def cosine(q, k):
+    return q @ k / np.sqrt((q @ q) * (k @ k))
+
+
+# 4.3 ----------------------------------------------------------------------------------------
+
+
+def all_scores(q, k):
+    return attention.scores(q, k, scale=1.0)
+
+
+def score_table_cases(rng):
+    def draw(query, key, d_k):
+        about = f"{query} queries, {key} keys, d_k = {d_k}"
+        return Case((rng.normal(size=(query, d_k)), rng.normal(size=(key, d_k))), about=about)
+
+    return [draw(3, 3, 3), draw(3, 3, 5), draw(2, 3, 5), draw(5, 2, 3), draw(1, 1, 2)]
+
+
+# 4.4 ----------------------------------------------------------------------------------------
+
+
+def token_scores(x, w_q, w_k):
+    return all_scores(x @ w_q, x @ w_k)
+
+
+def token_cases(rng):
+    def draw(*leading, n, d_model, d_k):
+        about = f"n = {n}, d_model = {d_model}, d_k = {d_k}"
+        about += f", a batch of {leading[0]}" if leading else ""
+        maps = [rng.normal(size=(d_model, d_k)) / np.sqrt(d_model) for _ in range(2)]
+        return Case((rng.normal(size=(*leading, n, d_model)), *maps), about=about)
+
+    return [
+        draw(n=2, d_model=3, d_k=3),
+        draw(n=3, d_model=5, d_k=2),
+        draw(2, n=3, d_model=5, d_k=3),
+        draw(2, n=2, d_model=2, d_k=2),
+    ]
+
+
+# 4.5 ----------------------------------------------------------------------------------------
+
+
+def attends_to(grid, words, queries_in):
+    table = grid if queries_in == "rows" else grid.T
+    return {words[i]: words[int(row.argmax())] for i, row in enumerate(table)}
+
+
+def grid_cases(rng):
+    def draw(sentence, queries_in, weights):
+        words = sentence.split()
+        table = rng.normal(size=(len(words), len(words)))
+        table = ops.softmax(table) if weights else table
+        about = f"{'weights' if weights else 'scores'} with queries in {queries_in}"
+        grid = np.ascontiguousarray(table if queries_in == "rows" else table.T)
+        return Case((grid, words, queries_in), about=about)
+
+    yogurt, creature = "loves Mango Greek Yogurt", "a fluffy blue creature roamed"
+    return [
+        draw(yogurt, "rows", True),
+        draw(yogurt, "columns", True),
+        draw(creature, "rows", False),
+        draw(creature, "columns", False),
+    ]
+
+
+# 4.6 ----------------------------------------------------------------------------------------
+
+
+def soft_lookup(query, keys, values):
+    return ops.softmax(keys @ query) @ values
+
+
+def lookup_cases(rng):
+    def draw(key, d_k, d_v):
+        arrays = (0.7 * rng.normal(size=d_k), rng.normal(size=(key, d_k)))
+        about = f"{key} entries, d_k = {d_k}, d_v = {d_v}"
+        return Case((*arrays, rng.normal(size=(key, d_v))), about=about)
+
+    paint = Case(
+        (np.array([0.9, 0.1, 0.3]), np.eye(3), np.array([[10.0], [20.0], [30.0]])),
+        about="crimson in the chapter's dictionary of prices",
+    )
+    return [paint, draw(3, 3, 3), draw(5, 3, 2), draw(2, 3, 5)]
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+LOOKUP_WRONG = [
+    Wrong("M05", lambda query, keys, values: ops.softmax(keys.T @ query) @ values),
+    Wrong("M07", lambda query, keys, values: ops.softmax(values @ query) @ values),
+    Wrong("M08", lambda query, keys, values: ops.softmax(keys @ query) @ keys),
+    Wrong("M16", lambda query, keys, values: values[(keys @ query).argmax()]),
+    Wrong("M17", lambda query, keys, values: values.mean(0)),
+    Wrong("M18", lambda query, keys, values: sigmoid(keys @ query) @ values),
+    Wrong("M19", lambda query, keys, values: ops.softmax(ops.softmax(keys @ query)) @ values),
+    Wrong("M80", lambda query, keys, values:
+          ops.softmax(keys @ query / np.sqrt(len(query))) @ values),
+    Wrong("M192", lambda query, keys, values: keys @ query @ values),
+]  # fmt: skip
+
+# 4.7 ----------------------------------------------------------------------------------------
+
+
+def one_way(a, b):
+    # A column of the pseudo-inverse meets one of the two vectors with 1 and the other with 0.
+    for_a, for_b = np.linalg.pinv(np.stack([a, b])).T
+    return for_a[:, None], for_b[:, None]
+
+
+def one_way_cases(rng):
+    return [
+        Case((rng.normal(size=width), rng.normal(size=width)), about=f"d_model = {width}")
+        for width in (2, 3, 5)
+    ]
+
+
+def both_scores(answer, case):
+    """The score of a's query with b's key, and of b's query with a's key."""
+    a, b = (np.asarray(vector, dtype=float) for vector in case.args)
+    w_q, w_k = (np.asarray(matrix, dtype=float) for matrix in answer(*case.args))
+    return float((a @ w_q) @ (b @ w_k)), float((b @ w_q) @ (a @ w_k))
+
+
+def two_matrices(answer, case):
+    given = answer(*case.args)
+    if given is None:
+        return "it returns None: did you forget `return`?"
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        return "it returns something else than the pair (W_q, W_k)"
+    shapes = [np.shape(np.asarray(matrix)) for matrix in given]
+    fits = all(len(shape) == 2 and shape[0] == len(case.args[0]) for shape in shapes)
+    if fits and shapes[0] == shapes[1]:
+        return True
+    return f"your shapes are {shapes[0]} and {shapes[1]}, and d_model is {len(case.args[0])}"
+
+
+def not_tied(answer, case):
+    there, back = both_scores(answer, case)
+    return abs(there - back) > 1e-6 or f"both scores are {there:.3g}"
+
+
+def not_swapped(answer, case):
+    there, back = both_scores(answer, case)
+    swapped = abs(there) < 1e-4 and abs(back - 1) < 1e-4
+    return not swapped or "the score of b's query with a's key is 1, and the other is 0"
+
+
+def looks_once(answer, case):
+    there, back = both_scores(answer, case)
+    right = abs(there - 1) < 1e-4 and abs(back) < 1e-4
+    return right or (
+        f"the score of a's query with b's key is {there:.3g}, that of b's query with a's key {back:.3g}"
+    )
+
+
+def one_way_tied(a, b):
+    w_q, w_k = one_way(a, b)
+    return w_q + w_k, w_q + w_k
+
+
+# 4.8 ----------------------------------------------------------------------------------------
+
+
+def count(n, d_model, d_k, d_v):
+    return n * n, d_model * (2 * d_k + d_v)
+
+
+def count_cases(rng):
+    sizes = [(2, 3, 5, 7), (5, 11, 2, 3), (8, 13, 5, 2)]
+    gpt2 = Case((1024, 768, 64, 64), about="one head of GPT-2 on its longest text")
+    return [
+        *(Case(size, about="n = {}, d_model = {}, d_k = {}, d_v = {}".format(*size))
+          for size in sizes),
+        gpt2,
+    ]  # fmt: skip
+
+
+EXERCISE = Exercise(
+    chapter="04",
+    title="Queries, keys, values",
+    tasks=[
+        Task(
+            id="4.1",
+            name="project",
+            title="Project as nn.Linear does",
+            difficulty=1,
+            importance=4,
+            minutes=6,
+            reference=project,
+            cases=project_cases,
+            wrong=[
+                Wrong("M10", lambda x, weight, bias: x @ weight + bias),
+                Wrong("M44", lambda x, weight, bias: x @ weight.T),
+                Wrong("M10+M44", lambda x, weight, bias: x @ weight),
+            ],
+            read=f"{PAGE}#claim-S0-16",
+        ),
+        Task(
+            id="4.2",
+            name="score",
+            title="One score, by a loop",
+            difficulty=1,
+            importance=5,
+            minutes=4,
+            reference=score,
+            cases=score_cases,
+            wrong=[
+                Wrong("M80", lambda q, k: q @ k / np.sqrt(len(q))),
+                Wrong("M83", cosine),
+                Wrong("M02", lambda q, k: q @ k / len(q)),
+            ],
+            read=f"{PAGE}#claim-S0-12",
+        ),
+        Task(
+            id="4.3",
+            name="all_scores",
+            title="All scores, by a matrix product",
+            difficulty=2,
+            importance=5,
+            minutes=6,
+            reference=all_scores,
+            cases=score_table_cases,
+            wrong=[
+                Wrong("M05", lambda q, k: q @ k),
+                Wrong("M05", lambda q, k: q.T @ k),
+                Wrong("M06", lambda q, k: k @ q.T),
+                Wrong("M80", lambda q, k: attention.scores(q, k)),
+                Wrong("M05+M80", lambda q, k: q @ k / np.sqrt(q.shape[1])),
+            ],
+            read=f"{PAGE}#claim-S0-13",
+        ),
+        Task(
+            id="4.4",
+            name="token_scores",
+            title="From tokens to scores, by einsum",
+            difficulty=3,
+            importance=4,
+            minutes=12,
+            reference=token_scores,
+            cases=token_cases,
+            wrong=[
+                Wrong("M05", lambda x, w_q, w_k: (x @ w_q) @ (x @ w_k)),
+                Wrong("M05", lambda x, w_q, w_k: (x @ w_q) @ (x @ w_k).T),
+                Wrong("M06", lambda x, w_q, w_k: token_scores(x, w_k, w_q)),
+                Wrong("M10", lambda x, w_q, w_k: token_scores(x, w_q.T, w_k.T)),
+                Wrong("M80", lambda x, w_q, w_k: attention.scores(x @ w_q, x @ w_k)),
+                Wrong("M81", lambda x, w_q, w_k: token_scores(x, w_q, w_q)),
+                Wrong("M81", lambda x, w_q, w_k: token_scores(x, w_k, w_k)),
+            ],
+            read=f"{PAGE}#one-score-then-all-of-them",
+        ),
+        Task(
+            id="4.5",
+            name="attends_to",
+            title="Read a grid in either layout",
+            difficulty=2,
+            importance=4,
+            minutes=8,
+            reference=attends_to,
+            cases=grid_cases,
+            wrong=[
+                Wrong("M84", lambda grid, words, side: attends_to(grid, words, "rows")),
+                Wrong("M84", lambda grid, words, side: attends_to(grid, words, "columns")),
+                Wrong("M84", lambda grid, words, side: attends_to(grid.T, words, side)),
+            ],
+            read=f"{PAGE}#who-attends-to-whom",
+        ),
+        Task(
+            id="4.6",
+            name="soft_lookup",
+            title="Write the soft dictionary",
+            difficulty=2,
+            importance=5,
+            minutes=10,
+            reference=soft_lookup,
+            cases=lookup_cases,
+            wrong=LOOKUP_WRONG,
+            read=f"{PAGE}#claim-S0-11",
+        ),
+        Task(
+            id="4.7",
+            name="one_way",
+            title="Make a look for b, and b not for a",
+            difficulty=4,
+            importance=3,
+            minutes=20,
+            reference=one_way,
+            cases=one_way_cases,
+            wrong=[
+                Wrong("M81", one_way_tied),
+                Wrong("M06", lambda a, b: one_way(a, b)[::-1]),
+            ],
+            laws=[
+                Law(None, "two matrices of one shape, (d_model, d_k)", two_matrices),
+                Law("M81", "the two scores differ", not_tied),
+                Law("M06", "it is a that looks for b", not_swapped),
+                Law(None, "a's query scores 1 with b's key, and b's query 0 with a's", looks_once),
+            ],
+            unique=False,
+            read=f"{PAGE}#claim-S4-10",
+        ),
+        Task(
+            id="4.8",
+            name="count",
+            title="Count scores and parameters",
+            difficulty=1,
+            importance=3,
+            minutes=5,
+            reference=count,
+            cases=count_cases,
+            wrong=[
+                Wrong("M82", lambda n, d_model, d_k, d_v: (n * n, n * d_model * (2 * d_k + d_v))),
+                Wrong("M81", lambda n, d_model, d_k, d_v: (n * n, d_model * (d_k + d_v))),
+                Wrong("M190", lambda n, d_model, d_k, d_v: (n * n, 3 * d_model * d_k)),
+                Wrong("M191", lambda n, d_model, d_k, d_v:
+                      (n * (n + 1) // 2, d_model * (2 * d_k + d_v))),
+                Wrong("M191", lambda n, d_model, d_k, d_v:
+                      (n * (n - 1) // 2, d_model * (2 * d_k + d_v))),
+            ],  # fmt: skip
+            read=f"{PAGE}#claim-S0-14",
+        ),
+    ],
+)
