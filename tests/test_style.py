@@ -4,7 +4,6 @@ import ast
 import itertools
 import math
 import pathlib
-import re
 
 import numpy as np
 import pytest
@@ -131,11 +130,3 @@ def test_style_imports_the_standard_library_alone():
         )
     }  # fmt: skip
     assert imported == {"math", "typing"}
-
-
-def test_a_colour_is_spelled_in_style_and_nowhere_else():
-    root = pathlib.Path(style.__file__).parent
-    for path in [*root.rglob("*.py"), *root.rglob("*.js"), *root.rglob("*.css")]:
-        if path.name != "style.py":
-            code = path.read_text("utf8").replace("#000000", "")  # matplotlib's default ink
-            assert re.findall(r"(?i)#(?:[0-9a-f]{3}){1,2}\b", code) == [], path
