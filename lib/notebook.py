@@ -1,4 +1,4 @@
-"""What a page calls: `show(attend)` quotes a definition, `sources_say("05")` its claims."""
+"""What a page calls: `show` quotes a definition, `sources_say` its claims, `progress` counts."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import inspect
 import re
 import sys
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from lib.catalogue import SOURCES, VERDICTS, Claim, claims
 
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 HEAD = ("claim", "source", "what it says", "verdict", "what this course says")
 
 
@@ -85,6 +87,27 @@ def sources_say(chapter: str) -> SourcesSay:
     if not found:
         raise ValueError(f'sources_say: no claim belongs to chapter {chapter!r}; write "05"')
     return SourcesSay(chapter, found)
+
+
+def progress(steps: int, label: str) -> Iterator[int]:
+    """Count the steps of a training from 0, under a bar that only a live notebook shows.
+
+    The bar is a widget's view and nothing else, which a saved page leaves out.
+    """
+    from IPython import get_ipython
+    from IPython.display import display
+    from ipywidgets import IntProgress
+
+    if get_ipython() is None:
+        yield from range(steps)
+        return
+    bar = IntProgress(max=steps, description=label)
+    view = {"version_major": 2, "version_minor": 0, "model_id": bar.model_id}
+    display({WIDGET_VIEW: view}, raw=True)
+    for step in range(steps):
+        yield step
+        if (step + 1) % max(1, steps // 50) == 0 or step + 1 == steps:
+            bar.value = step + 1
 
 
 def row(one: Claim) -> str:

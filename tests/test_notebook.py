@@ -9,7 +9,7 @@ import pytest
 
 from lib import attention, multihead, ops
 from lib.catalogue import SOURCES, VERDICTS, claims
-from lib.notebook import show, sources_say
+from lib.notebook import progress, show, sources_say
 
 CHAPTERS = sorted({one.chapter for one in claims().values()})
 
@@ -83,3 +83,8 @@ def test_text_and_html_are_the_same_twice():
 def test_a_chapter_without_claims_is_refused(chapter):
     with pytest.raises(ValueError, match="no claim belongs"):
         sources_say(chapter)
+
+
+def test_progress_counts_and_outside_a_notebook_shows_nothing(capsys):
+    assert list(progress(3, "training")) == [0, 1, 2]
+    assert capsys.readouterr().out == ""

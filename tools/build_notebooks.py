@@ -92,6 +92,8 @@ def tidy(notebook):
                 # The model id is random, and its state would live in a kernel that is gone:
                 # a page mounts the widget from the HTML, a live notebook makes a new view.
                 output.data.pop(WIDGET_VIEW, None)
+        # A progress bar was a view and nothing else.
+        cell.outputs = [output for output in cell.outputs if output.get("data") != {}]
 
 
 def merged_streams(outputs):
