@@ -106,9 +106,10 @@ def ask_cosine(answer, a, b):
     """Ask for a cosine; to a vector of zeros the right answer is a ValueError."""
     if (a == 0).all() or (b == 0).all():
         try:
-            return answer(a, b)
+            given = answer(a, b)
         except ValueError:
             return "a ValueError"
+        return "an error returned, not raised" if isinstance(given, Exception) else given
     return answer(a, b)
 
 
@@ -131,6 +132,8 @@ COSINE = [
     Wrong("M72", _quietly(lambda a, b: _dot(a, b) / _norm(b))),
     Wrong("M73", _distance),
     Wrong("M74", _quietly(lambda a, b: _dot(a, b) / (_norm(a) * _norm(b)))),
+    Wrong("M74", _quietly(lambda a, b: ops.cosine(a, b) if b.any() else np.nan)),
+    Wrong("M74", _quietly(lambda a, b: ops.cosine(a, b) if a.any() else np.nan)),
     Wrong("M210", _zero_if_zero),
     Wrong("M224", _quietly(lambda a, b: 1 - _dot(a, b) / (_norm(a) * _norm(b)))),
     Wrong("M219", _quietly(lambda a, b: np.corrcoef(a, b)[0, 1])),
@@ -213,10 +216,14 @@ def _words(rng, shape, opposite_wins):
 
 def word_cases(rng):
     shapes = ((5, 3), False), ((7, 3), True), ((7, 5), False), ((11, 5), True)
-    return [
+    # Row 3 is nearest to row 1, after it and at more than a right angle, as all others are.
+    behind = np.array([[-0.1, 0.0, 0.05], [1.0, 0.2, 0.0], [-1.0, 1.0, 3.0], [-0.1, -1.0, 2.0]])
+    apart = Case((1, behind), about="4 words, all at obtuse angles to the word")
+    drawn = [
         Case(_words(rng, shape, opposite), about=f"{shape[0]} words, d = {shape[1]}")
         for shape, opposite in shapes
     ]
+    return [*drawn, apart]
 
 
 # 2.7 Analogies

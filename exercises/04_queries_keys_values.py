@@ -16,7 +16,8 @@ def project(x, weight, bias):
 
 def project_cases(rng):
     def draw(*leading, d_in, d_out):
-        about = f"{leading[-1]} tokens, d_model = {d_in}, d_k = {d_out}"
+        about = f"{leading[-1]} tokens, d_in = {d_in}, d_out = {d_out}"
+        about += f", a batch of {leading[0]}" if leading[1:] else ""
         shapes = [(*leading, d_in), (d_out, d_in), (d_out,)]
         return Case(tuple(rng.normal(size=shape) for shape in shapes), about=about)
 
@@ -142,6 +143,7 @@ LOOKUP_WRONG = [
     Wrong("M19", lambda query, keys, values: ops.softmax(ops.softmax(keys @ query)) @ values),
     Wrong("M80", lambda query, keys, values:
           ops.softmax(keys @ query / np.sqrt(len(query))) @ values),
+    Wrong("M176", lambda query, keys, values: np.exp(keys @ query) @ values),
     Wrong("M192", lambda query, keys, values: keys @ query @ values),
 ]  # fmt: skip
 
@@ -196,7 +198,8 @@ def looks_once(answer, case):
     there, back = both_scores(answer, case)
     right = abs(there - 1) < 1e-4 and abs(back) < 1e-4
     return right or (
-        f"the score of a's query with b's key is {there:.3g}, that of b's query with a's key {back:.3g}"
+        f"the score of a's query with b's key is {round(there, 6):.3g}, "
+        f"that of b's query with a's key {round(back, 6):.3g}"
     )
 
 
@@ -221,6 +224,18 @@ def count_cases(rng):
         gpt2,
     ]  # fmt: skip
 
+
+def count_with(scores=lambda n: n * n, parameters=lambda *sizes: count(*sizes)[1]):
+    return lambda *sizes: (scores(sizes[0]), parameters(*sizes))
+
+
+COUNT_WRONG = [
+    Wrong("M82", count_with(parameters=lambda n, d_model, d_k, d_v: n * d_model * (2 * d_k + d_v))),
+    Wrong("M81", count_with(parameters=lambda n, d_model, d_k, d_v: d_model * (d_k + d_v))),
+    Wrong("M190", count_with(parameters=lambda n, d_model, d_k, d_v: 3 * d_model * d_k)),
+    Wrong("M191", count_with(scores=lambda n: n * (n + 1) // 2)),
+    Wrong("M191", count_with(scores=lambda n: n * (n - 1) // 2)),
+]
 
 EXERCISE = Exercise(
     chapter="04",
@@ -255,6 +270,7 @@ EXERCISE = Exercise(
                 Wrong("M80", lambda q, k: q @ k / np.sqrt(len(q))),
                 Wrong("M83", cosine),
                 Wrong("M02", lambda q, k: q @ k / len(q)),
+                Wrong("M193", lambda q, k: q * k),
             ],
             read=f"{PAGE}#claim-S0-12",
         ),
@@ -272,6 +288,7 @@ EXERCISE = Exercise(
                 Wrong("M05", lambda q, k: q.T @ k),
                 Wrong("M06", lambda q, k: k @ q.T),
                 Wrong("M80", lambda q, k: attention.scores(q, k)),
+                Wrong("M83", lambda q, k: ops.cosine(q[:, None], k)),
                 Wrong("M05+M80", lambda q, k: q @ k / np.sqrt(q.shape[1])),
             ],
             read=f"{PAGE}#claim-S0-13",
@@ -287,7 +304,7 @@ EXERCISE = Exercise(
             cases=token_cases,
             wrong=[
                 Wrong("M05", lambda x, w_q, w_k: (x @ w_q) @ (x @ w_k)),
-                Wrong("M05", lambda x, w_q, w_k: (x @ w_q) @ (x @ w_k).T),
+                Wrong("M96", lambda x, w_q, w_k: (x @ w_q) @ (x @ w_k).T),
                 Wrong("M06", lambda x, w_q, w_k: token_scores(x, w_k, w_q)),
                 Wrong("M10", lambda x, w_q, w_k: token_scores(x, w_q.T, w_k.T)),
                 Wrong("M80", lambda x, w_q, w_k: attention.scores(x @ w_q, x @ w_k)),
@@ -355,15 +372,7 @@ EXERCISE = Exercise(
             minutes=5,
             reference=count,
             cases=count_cases,
-            wrong=[
-                Wrong("M82", lambda n, d_model, d_k, d_v: (n * n, n * d_model * (2 * d_k + d_v))),
-                Wrong("M81", lambda n, d_model, d_k, d_v: (n * n, d_model * (d_k + d_v))),
-                Wrong("M190", lambda n, d_model, d_k, d_v: (n * n, 3 * d_model * d_k)),
-                Wrong("M191", lambda n, d_model, d_k, d_v:
-                      (n * (n + 1) // 2, d_model * (2 * d_k + d_v))),
-                Wrong("M191", lambda n, d_model, d_k, d_v:
-                      (n * (n - 1) // 2, d_model * (2 * d_k + d_v))),
-            ],  # fmt: skip
+            wrong=COUNT_WRONG,
             read=f"{PAGE}#claim-S0-14",
         ),
     ],
