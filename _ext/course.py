@@ -68,18 +68,21 @@ def copy(source, target):
 
 
 def choose_scripts(app, page, template, context, doctree):
-    """Leave out Thebe, which is never started, and add the widgets' mount where one is needed."""
+    """Leave out Thebe, which is never started; add MathJax and the widgets only where needed."""
+    body = context.get("body") or ""
+    unwanted = {"thebe"} if 'class="math' in body else {"thebe", "mathjax"}
     scripts, seen = [], set()
     for script in context.get("script_files", []):
         text = getattr(script, "attributes", {}).get("body") or ""
         name = str(getattr(script, "filename", None) or "")
         # sphinx-thebe declares its constant twice, which is an error on every page.
-        if "thebe" in (name + text).lower() or (name, text) in seen:
+        said = (name + text).lower()
+        if any(word in said for word in unwanted) or (name, text) in seen:
             continue
         seen.add((name, text))
         scripts.append(script)
     context["script_files"][:] = scripts
-    if 'class="course-widget' in (context.get("body") or ""):
+    if 'class="course-widget' in body:
         app.add_js_file("mount.js", type="module")
 
 

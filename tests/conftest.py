@@ -10,6 +10,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import hypothesis
 import jaxtyping
 import pytest
 from filelock import FileLock
@@ -27,6 +28,11 @@ class Quiet(SimpleHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
+
+
+# No test is timed, and continuous integration draws the same examples every time.
+hypothesis.settings.register_profile("course", deadline=None, derandomize="CI" in os.environ)
+hypothesis.settings.load_profile("course")
 
 
 @pytest.fixture(scope="session")
