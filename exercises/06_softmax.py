@@ -42,6 +42,7 @@ BY_HAND = [
 
 def softmax_cases(rng):
     far_below = np.array([[-0.3, -0.7, 0.4], [0.2, -800.3, -0.5]])
+    wide = np.array([[-900.25, 799.75, -899.5]])
     apart = np.array([[0.5, 1.25, -0.25], [-900.5, -901.25, -899.75]])
     return [
         Case((rng.normal(size=(2, 3)), 1), about="2 queries, 3 keys, axis 1"),
@@ -52,6 +53,7 @@ def softmax_cases(rng):
         Case((_near(800, rng, (2, 3)), 1), about="scores near 800: exp(800) overflows"),
         Case((far_below, 1), about="one score of -800 in a row of small ones"),
         Case((apart, 1), about="one row near 0, one near -900"),
+        Case((wide, 1), about="one score near 800 in a row near -900"),
     ]
 
 

@@ -120,6 +120,11 @@ def keys_over_the_batch(x, w_q, w_k, w_v):
     return self_attention(flat, w_q, w_k, w_v).reshape(*x.shape[:-1], -1)
 
 
+def down_the_columns(x, w_q, w_k, w_v):
+    table = x @ w_q @ (x @ w_k).swapaxes(-1, -2) / np.sqrt(w_q.shape[-1])
+    return softmax(table, -2) @ (x @ w_v)
+
+
 def transposed_maps(x, w_q, w_k, w_v):
     return self_attention(x, w_q.T, w_k.T, w_v.T)
 
@@ -130,6 +135,7 @@ SELF_ATTENTION_WRONG = [
     Wrong("M08", lambda x, w_q, w_k, w_v: attend(x @ w_q, x @ w_k, x @ w_k).output),
     Wrong("M95", lambda x, w_q, w_k, w_v: attend(x @ w_q, x @ w_k, x).output),
     Wrong("M96", keys_over_the_batch),
+    Wrong("M11", down_the_columns),
     Wrong("M01", lambda x, w_q, w_k, w_v: attend(x @ w_q, x @ w_k, x @ w_v, scale=1.0).output),
     Wrong("M03", lambda x, w_q, w_k, w_v: attend(
         x @ w_q, x @ w_k, x @ w_v, scale=1 / np.sqrt(x.shape[-1])).output),
@@ -223,6 +229,7 @@ def equivariance_cases(rng):
         "self-attention with a causal mask": attend_to_the_past,
         "the average of all tokens": average_of_all,
         "each token plus its left neighbour": twice_the_neighbour,
+        "each feature sorted": lambda tokens: np.sort(tokens, axis=0),
     }
     cases = [Case((f, x, cycle), about=name) for name, f in candidates.items()]
     swap = np.array([0, 3, 2, 1, 4])

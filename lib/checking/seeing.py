@@ -125,7 +125,7 @@ def about_nan(task: Task, case: Case, expected: Numbers, got: Numbers) -> str:
         )
     if np.isinf(got.values.astype(float)).any() and not np.isinf(expected.values).any():
         return "some numbers are infinite: a division by zero, or exp of a large number."
-    if not got.values.any():
+    if expected.kind != "bool" and not got.values.any():
         return "every number is zero."
     return ""
 
@@ -206,9 +206,9 @@ def about_place(task: Task, expected: Numbers, got: Numbers) -> str:
     if plane.all():
         return ""
     above = np.triu(np.ones((rows, columns), bool), 1)
-    if not plane[~above].any():
+    if rows == columns and not plane[~above].any():
         return "all that differs lies above the diagonal: keys that come after the query."
-    if not plane[np.triu(np.ones((rows, columns), bool))].any():
+    if rows == columns and not plane[~above.T].any():
         return "all that differs lies below the diagonal: keys that come before the query."
     if rows == columns and not plane[~np.eye(rows, dtype=bool)].any():
         return "all that differs lies on the diagonal."

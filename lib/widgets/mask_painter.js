@@ -82,7 +82,7 @@ function render({ model, el }) {
   const names = ["causal", "padding", "causal and padding", "window", "prefix", "everything"];
   let at = [0, 0];
   const paint = grid({
-    label: "mask (rows are queries): click or space bar changes a cell",
+    label: "mask (rows are queries)",
     rows: tokens,
     columns: tokens,
     role: "query",
