@@ -42,7 +42,7 @@ BY_HAND = [
 
 def softmax_cases(rng):
     far_below = np.array([[-0.3, -0.7, 0.4], [0.2, -800.3, -0.5]])
-    wide = np.array([[-900.25, 799.75, -899.5]])
+    wide = np.array([[-900.25, 799.75, -899.5, 799.5, -900.5]])
     apart = np.array([[0.5, 1.25, -0.25], [-900.5, -901.25, -899.75]])
     return [
         Case((rng.normal(size=(2, 3)), 1), about="2 queries, 3 keys, axis 1"),
@@ -53,7 +53,7 @@ def softmax_cases(rng):
         Case((_near(800, rng, (2, 3)), 1), about="scores near 800: exp(800) overflows"),
         Case((far_below, 1), about="one score of -800 in a row of small ones"),
         Case((apart, 1), about="one row near 0, one near -900"),
-        Case((wide, 1), about="one score near 800 in a row near -900"),
+        Case((wide, 1), about="scores near 800 and near -900 in one row"),
     ]
 
 
@@ -74,6 +74,10 @@ def _axis_dropped(shift):
 
 def _minimum_subtracted(scores, axis):
     return _shares(np.exp(scores - scores.min(axis, keepdims=True)), axis)
+
+
+def _mean_subtracted(scores, axis):
+    return _shares(np.exp(scores - scores.mean(axis, keepdims=True)), axis)
 
 
 def _whole_table(scores):
@@ -98,6 +102,7 @@ SOFTMAX = [
     Wrong("M18", lambda scores, axis: _sigmoid(scores)),
     Wrong("M19", lambda scores, axis: ops.softmax(ops.softmax(scores, axis), axis)),
     Wrong("M90", _minimum_subtracted),
+    Wrong("M90", _mean_subtracted),
     Wrong("M91", lambda scores, axis: _shares(np.exp(scores - scores.max()), axis)),
     Wrong("M176", lambda scores, axis: np.exp(scores - scores.max(axis, keepdims=True))),
 ]

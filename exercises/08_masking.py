@@ -1,0 +1,402 @@
+"""Masking: the checks."""
+
+import numpy as np
+
+from lib import masks
+from lib.attention import attend
+from lib.checking import Case, Exercise, Law, Task, Wrong
+from lib.ops import log_softmax, softmax
+
+# 8.1 ----------------------------------------------------------------------------------------
+
+
+def inputs_and_labels(tokens, start, n):
+    return tokens[start : start + n], tokens[start + 1 : start + n + 1]
+
+
+def window_cases(rng):
+    def draw(length, start, n):
+        tokens = rng.permutation(50)[:length].tolist()
+        return Case((tokens, start, n), about=f"{length} tokens, a window of {n} from {start}")
+
+    return [draw(7, 0, 3), draw(13, 2, 5), draw(11, 0, 10)]
+
+
+def shifted(by):
+    """Inputs and labels that lie `by` tokens apart, cut off where the text ends."""
+    return lambda tokens, start, n: (
+        tokens[start : start + n],
+        tokens[start + by : start + by + n],
+    )
+
+
+def wrapped(tokens, start, n):
+    window = tokens[start : start + n]
+    return window, window[1:] + window[:1]
+
+
+def one_short(tokens, start, n):
+    window = tokens[start : start + n]
+    return window[:-1], window[1:]
+
+
+# 8.2 ----------------------------------------------------------------------------------------
+
+
+def triangle_cases(rng):
+    del rng  # a mask of the triangle has no random part
+    sizes = [(3, 3), (2, 5), (5, 5), (1, 4), (3, 7)]
+    return [Case(size, about="{} queries, {} keys".format(*size)) for size in sizes]
+
+
+def triangle(compare, *, offset=True):
+    """The causal mask with its comparison of key and query exchangeable."""
+
+    def build(queries, keys):
+        at = np.arange(queries)[:, None] + (keys - queries if offset else 0)
+        return compare(np.arange(keys)[None, :], at)
+
+    return build
+
+
+TRIANGLE_WRONG = [
+    Wrong("M22", triangle(np.less)),
+    Wrong("M23", triangle(np.greater_equal)),
+    Wrong("M24", lambda queries, keys: np.ones((queries, keys), dtype=bool)),
+    Wrong("M26", triangle(np.greater)),
+    Wrong("M32", triangle(np.less_equal, offset=False)),
+]
+
+
+# 8.3 ----------------------------------------------------------------------------------------
+
+
+def masked_weights(scores, mask):
+    return softmax(scores, where=mask)
+
+
+def score_cases(rng):
+    def draw(about, mask, *leading):
+        shape = (*leading, *mask.shape[-2:])
+        return Case((rng.normal(size=shape), mask), about=about)
+
+    first = np.array([[2.0, 1.0, 3.0], [0.5, 1.5, 1.0]])
+    some = np.array([[True, False, False], [True, True, False]])
+    empty = np.array([[True, False, True], [False, False, False], [True, True, True]])
+    return [
+        Case((first, some), about="the row of the chapter, and one more"),
+        draw("4 queries, 5 keys", masks.causal(4, 5)),
+        draw("3 queries, the second of which may attend to nothing", empty),
+        draw("a batch of 2", masks.causal(3), 2),
+    ]
+
+
+def raw_softmax(scores, axis=-1):
+    """Softmax as it stands in books: an empty row is 0 / 0."""
+    exponentials = np.exp(scores)
+    with np.errstate(invalid="ignore"):
+        return exponentials / exponentials.sum(axis, keepdims=True)
+
+
+WEIGHTS_WRONG = [
+    Wrong("M20", lambda scores, mask: raw_softmax(np.where(mask, scores, 0.0))),
+    Wrong("M21", lambda scores, mask: np.where(mask, raw_softmax(scores), 0.0)),
+    Wrong("M24", lambda scores, mask: raw_softmax(scores)),
+    Wrong("M26", lambda scores, mask: softmax(scores, where=~mask)),
+    Wrong("M29", lambda scores, mask: softmax(np.where(mask, scores, -1e9))),
+    Wrong("M30", lambda scores, mask: raw_softmax(np.where(mask, scores, -np.inf))),
+    Wrong("M11", lambda scores, mask: softmax(scores, -2, where=mask)),
+]
+
+
+def rows_sum_to_one_or_nothing(answer, case):
+    mask = np.asarray(case.args[1])
+    totals = np.asarray(answer(*case.args)).sum(-1)
+    expected = np.broadcast_to(mask.any(-1), totals.shape)
+    return bool(np.allclose(totals, expected, atol=1e-4)) or "some row sums to something else"
+
+
+# 8.4 ----------------------------------------------------------------------------------------
+
+
+def decoder_mask(lengths, n):
+    return masks.both(masks.causal(n), masks.padding(lengths, n))
+
+
+def length_cases(rng):
+    del rng
+    given = [([2, 3], 3), ([5, 1, 3], 5), ([4, 7], 7)]
+    return [Case((np.array(some), n), about=f"lengths {some}, n = {n}") for some, n in given]
+
+
+def real_tokens(lengths, n):
+    return np.arange(n) < lengths[:, None]
+
+
+def everywhere(table, lengths):
+    return np.broadcast_to(table, (len(lengths), *table.shape[-2:]))
+
+
+DECODER_WRONG = [
+    Wrong("M23", lambda lengths, n: masks.causal(n).T & masks.padding(lengths, n)),
+    Wrong("M26", lambda lengths, n: ~decoder_mask(lengths, n)),
+    Wrong("M27", lambda lengths, n: masks.causal(n) & real_tokens(lengths, n)[:, :, None]),
+    Wrong("M28", lambda lengths, n: everywhere(masks.causal(n), lengths)),
+    Wrong("M112", lambda lengths, n: masks.padding(lengths, n).repeat(n, axis=1)),
+    Wrong("M113", lambda lengths, n: masks.causal(n) | masks.padding(lengths, n)),
+    Wrong("M22", lambda lengths, n: np.tri(n, k=-1, dtype=bool) & masks.padding(lengths, n)),
+]
+
+
+# 8.5 ----------------------------------------------------------------------------------------
+
+
+def attend_padded(q, k, v, real):
+    return attend(q, k, v, real[:, None, None, :]).output
+
+
+def padded_cases(rng):
+    def draw(lengths, head, query, key, d_k, d_v):
+        batch = len(lengths)
+        shapes = [(batch, head, query, d_k), (batch, head, key, d_k), (batch, head, key, d_v)]
+        arrays = (rng.normal(size=shape) for shape in shapes)
+        about = f"batch {batch}, {head} heads, {query} queries, {key} keys, d_k {d_k}, d_v {d_v}"
+        return Case((*arrays, real_tokens(np.array(lengths), key)), about=about)
+
+    # Equal sizes first: there a mask on the wrong axis gives numbers and not an error.
+    return [draw([1, 2], 2, 2, 2, 3, 2), draw([3, 1, 2], 3, 3, 3, 2, 5),
+            draw([4, 7], 3, 5, 7, 4, 2)]  # fmt: skip
+
+
+def hidden_before_the_scale(q, k, v, real):
+    """A penalty of 10 that the divisor makes smaller."""
+    table = np.where(real[:, None, None, :], 0.0, -10.0) + q @ k.swapaxes(-1, -2)
+    return softmax(table / np.sqrt(q.shape[-1])) @ v
+
+
+def zero_scores(q, k, v, real):
+    table = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    return softmax(np.where(real[:, None, None, :], table, 0.0)) @ v
+
+
+PADDED_WRONG = [
+    Wrong("M24", lambda q, k, v, real: attend(q, k, v).output),
+    Wrong("M26", lambda q, k, v, real: attend(q, k, v, ~real[:, None, None, :]).output),
+    Wrong("M27", lambda q, k, v, real: attend(q, k, v, real[:, None, :, None]).output),
+    Wrong("M114", lambda q, k, v, real: attend(q, k, v, real).output),
+    Wrong("M115", lambda q, k, v, real: attend(q, k, v, real[:, None, :]).output),
+    Wrong("M25", hidden_before_the_scale),
+    Wrong("M20", zero_scores),
+    Wrong("M01", lambda q, k, v, real: attend(q, k, v, real[:, None, None, :], scale=1.0).output),
+]
+
+
+# 8.6 ----------------------------------------------------------------------------------------
+
+
+def run_stack(x, maps, mask):
+    return layered(x, maps, [mask] * len(maps))
+
+
+def layered(x, maps, layer_masks, *, residual=True, in_sequence=True):
+    """Attention layers one upon the other, with their parts exchangeable."""
+    stream = x
+    for (w_q, w_k, w_v), mask in zip(maps, layer_masks, strict=True):
+        source = stream if in_sequence else x
+        change = attend(source @ w_q, source @ w_k, source @ w_v, mask).output
+        stream = stream + change if residual else change
+    return stream
+
+
+def stack_cases(rng):
+    def draw(layers, n, d_model):
+        maps = rng.normal(size=(layers, 3, d_model, d_model)) / np.sqrt(d_model)
+        about = f"{layers} layers, n = {n}, d_model = {d_model}"
+        return Case((rng.normal(size=(n, d_model)), maps, masks.causal(n)), about=about)
+
+    return [draw(2, 3, 2), draw(3, 5, 4)]
+
+
+STACK_WRONG = [
+    Wrong("M31", lambda x, maps, mask: layered(x, maps, [mask] + [None] * (len(maps) - 1))),
+    Wrong("M24", lambda x, maps, mask: layered(x, maps, [None] * len(maps))),
+    Wrong("M23", lambda x, maps, mask: layered(x, maps, [mask.T] * len(maps))),
+    Wrong("M34", lambda x, maps, mask: layered(x, maps, [mask] * len(maps), residual=False)),
+    Wrong("M232", lambda x, maps, mask: layered(x, maps, [mask] * len(maps), in_sequence=False)),
+]
+
+
+def the_past_is_deaf(answer, case):
+    x, maps, mask = case.args
+    other = x + 0
+    other[-1] = other[-1] + 1.0
+    before, after = (np.asarray(answer(some, maps, mask)) for some in (x, other))
+    return bool(np.allclose(before[:-1], after[:-1], atol=1e-4)) or (
+        "changing the last token changes an earlier output"
+    )
+
+
+# 8.7 ----------------------------------------------------------------------------------------
+
+
+def is_causal(f, x):
+    return unmoved(f, x, firsts=range(1, len(x)), look=lambda first: slice(0, first))
+
+
+def unmoved(f, x, firsts, look, change=lambda first: slice(first, None)):
+    """Change some tokens and compare some outputs, for each of several places."""
+    before = f(x)
+    for first in firsts:
+        other = x.copy()
+        other[change(first)] += np.random.default_rng(first).normal(size=x[change(first)].shape)
+        if not np.allclose(f(other)[look(first)], before[look(first)]):
+            return False
+    return True
+
+
+def attend_to_the_past(x):
+    return attend(x, x, x, masks.causal(len(x))).output
+
+
+def attend_to_all(x):
+    return attend(x, x, x).output
+
+
+def attend_one_ahead(x):
+    """A triangle that is one diagonal too wide."""
+    return attend(x, x, x, np.tri(len(x), k=1, dtype=bool)).output
+
+
+def attend_to_itself_and_the_end(x):
+    return attend(x, x, x, np.eye(len(x), dtype=bool) | (np.arange(len(x)) == len(x) - 1)).output
+
+
+def with_one_cell_more(query, key):
+    """A causal mask with a single leak, which a narrow test does not look at."""
+
+    def f(x):
+        mask = masks.causal(len(x))
+        if key < len(x):
+            mask[query, key] = True
+        return attend(x, x, x, mask).output
+
+    return f
+
+
+def mean_of_the_past(x):
+    return np.cumsum(x, axis=0) / np.arange(1, len(x) + 1)[:, None]
+
+
+def causality_cases(rng):
+    x = rng.normal(size=(5, 3))
+    candidates = {
+        "attention with a causal mask": attend_to_the_past,
+        "attention without a mask": attend_to_all,
+        "a causal mask that is one diagonal too wide": attend_one_ahead,
+        "a causal mask, but the first token sees the second": with_one_cell_more(0, 1),
+        "a causal mask, but the second token sees the third": with_one_cell_more(1, 2),
+        "every token sees itself and the last": attend_to_itself_and_the_end,
+        "the mean of what came so far": mean_of_the_past,
+    }
+    return [Case((f, x), about=name) for name, f in candidates.items()]
+
+
+def everything_before(first):
+    return slice(0, first)
+
+
+CAUSALITY_WRONG = [
+    Wrong("M230", lambda f, x: unmoved(f, x, [len(x) - 1], everything_before)),
+    Wrong("M231", lambda f, x: unmoved(f, x, range(1, len(x)), lambda first: slice(0, 1))),
+    Wrong("M119", lambda f, x: unmoved(f, x, range(1, len(x)), lambda first: slice(None))),
+    Wrong("M233", lambda f, x: unmoved(
+        f, x, range(1, len(x)), lambda first: slice(first, None), everything_before)),
+]  # fmt: skip
+
+
+# 8.8 ----------------------------------------------------------------------------------------
+
+
+def next_token_loss(logits, tokens, real):
+    return shifted_loss(logits, tokens, real[1:])
+
+
+def shifted_loss(logits, tokens, counted, by=1, divide_by=None):
+    """The mean loss of tokens that lie `by` places after the position that predicts them."""
+    rows = len(tokens) - by
+    losses = -log_softmax(logits)[np.arange(rows), tokens[by:]]
+    total = float((losses * counted[:rows]).sum())
+    return total / (counted[:rows].sum() if divide_by is None else divide_by)
+
+
+def loss_cases(rng):
+    def draw(n, vocabulary, length):
+        logits, tokens = rng.normal(size=(n, vocabulary)), rng.integers(vocabulary, size=n)
+        tokens = np.where(np.arange(n) < length, tokens, 0)
+        about = f"{n} tokens of which {length} are real, {vocabulary} words"
+        return Case((logits, tokens, np.arange(n) < length), about=about)
+
+    return [draw(5, 3, 3), draw(7, 5, 6), draw(11, 7, 5)]
+
+
+LOSS_WRONG = [
+    Wrong("M60", lambda logits, tokens, real: shifted_loss(logits, tokens, real, by=0)),
+    Wrong("M61", lambda logits, tokens, real: shifted_loss(logits, tokens, real[2:], by=2)),
+    Wrong("M116", lambda logits, tokens, real: shifted_loss(logits, tokens, real[:-1])),
+    Wrong("M117", lambda logits, tokens, real: shifted_loss(logits, tokens, real[1:] | True)),
+    Wrong("M118", lambda logits, tokens, real: shifted_loss(
+        logits, tokens, real[1:], divide_by=len(tokens) - 1)),
+]  # fmt: skip
+
+
+PAGE = "chapters/08_masking.html"
+EXERCISE = Exercise(
+    chapter="08",
+    title="Masking",
+    tasks=[
+        Task(
+            id="8.1", name="inputs_and_labels", title="Cut inputs and labels", difficulty=1,
+            importance=5, minutes=5, reference=inputs_and_labels, cases=window_cases,
+            read=f"{PAGE}#ten-questions-in-one-text",
+            wrong=[Wrong("M60", shifted(0)), Wrong("M61", shifted(2)), Wrong("M110", wrapped),
+                   Wrong("M111", one_short)],
+        ),
+        Task(
+            id="8.2", name="causal_mask", title="The causal mask", difficulty=2, importance=5,
+            minutes=10, reference=masks.causal, cases=triangle_cases, wrong=TRIANGLE_WRONG,
+            read=f"{PAGE}#the-causal-mask",
+        ),
+        Task(
+            id="8.3", name="masked_weights", title="Weights under a mask", difficulty=3,
+            importance=5, minutes=15, reference=masked_weights, cases=score_cases,
+            wrong=WEIGHTS_WRONG, read=f"{PAGE}#four-ways-to-forbid", saturated=True,
+            laws=[Law(None, "each row sums to 1, an empty one to 0", rows_sum_to_one_or_nothing)],
+        ),
+        Task(
+            id="8.4", name="decoder_mask", title="Causal and padded", difficulty=2, importance=4,
+            minutes=10, reference=decoder_mask, cases=length_cases, wrong=DECODER_WRONG,
+            read=f"{PAGE}#padding",
+        ),
+        Task(
+            id="8.5", name="attend_padded", title="A batch with heads and padding", difficulty=3,
+            importance=4, minutes=10, reference=attend_padded, cases=padded_cases,
+            wrong=PADDED_WRONG, read=f"{PAGE}#padding",
+        ),
+        Task(
+            id="8.6", name="run_stack", title="A mask for every layer", difficulty=3,
+            importance=4, minutes=10, reference=run_stack, cases=stack_cases, wrong=STACK_WRONG,
+            read=f"{PAGE}#proof-that-nothing-leaks",
+            laws=[Law(None, "the past does not hear the future", the_past_is_deaf)],
+        ),
+        Task(
+            id="8.7", name="is_causal", title="Catch a function looking ahead", difficulty=4,
+            importance=4, minutes=10, reference=is_causal, cases=causality_cases,
+            wrong=CAUSALITY_WRONG, read=f"{PAGE}#proof-that-nothing-leaks", arrays=("numpy",),
+        ),
+        Task(
+            id="8.8", name="next_token_loss", title="The loss of next tokens", difficulty=3,
+            importance=5, minutes=10, reference=next_token_loss, cases=loss_cases,
+            wrong=LOSS_WRONG, read=f"{PAGE}#padding",
+        ),
+    ],
+)  # fmt: skip

@@ -1,0 +1,298 @@
+"""Right answers to exercises 8 in different styles: every one of them must pass."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from lib import masks, ops
+from lib.attention import attend
+
+
+def window_by_comprehension(tokens, start, n):
+    inputs = [tokens[start + i] for i in range(n)]
+    return inputs, [tokens[start + i + 1] for i in range(n)]
+
+
+def window_by_one_cut(tokens, start, n):
+    window = tokens[start : start + n + 1]
+    return window[:-1], window[1:]
+
+
+def window_in_torch(tokens, start, n):
+    pairs = torch.as_tensor(tokens).unfold(0, 2, 1)[start : start + n]
+    return pairs[:, 0], pairs[:, 1]
+
+
+def window_by_roll(tokens, start, n):
+    after = np.roll(tokens, -1)
+    return tokens[start : start + n], after[start : start + n]
+
+
+def causal_by_loops(queries, keys):
+    table = np.zeros((queries, keys), dtype=bool)
+    for i in range(queries):
+        for j in range(keys):
+            table[i, j] = j <= i + keys - queries
+    return table
+
+
+def causal_in_lists(queries, keys):
+    return [[j - i <= keys - queries for j in range(keys)] for i in range(queries)]
+
+
+def weights_renormalised(scores, mask):
+    exponentials = np.exp(scores) * mask
+    total = exponentials.sum(-1, keepdims=True)
+    return exponentials / np.where(total == 0, 1, total)
+
+
+def weights_nan_to_zero(scores, mask):
+    table = torch.as_tensor(scores).masked_fill(~torch.as_tensor(mask), -torch.inf)
+    return torch.nan_to_num(torch.softmax(table, dim=-1))
+
+
+def weights_by_rows(scores, mask):
+    if scores.ndim > 2:
+        return np.stack([weights_by_rows(table, mask) for table in scores])
+    weights = np.zeros(scores.shape)
+    for i, may in enumerate(mask):
+        total = sum(math.exp(s) for s, on in zip(scores[i], may, strict=True) if on)
+        for j in range(len(may)):
+            weights[i, j] = math.exp(scores[i, j]) / total if may[j] else 0.0
+    return weights
+
+
+def weights_additive_then_zeroed(scores, mask):
+    penalised = np.asarray(scores) + np.where(mask, 0.0, -1e9)
+    exponentials = np.exp(penalised - penalised.max(-1, keepdims=True))
+    return exponentials / exponentials.sum(-1, keepdims=True) * np.asarray(mask)
+
+
+def weights_in_float32(scores, mask):
+    return weights_renormalised(np.asarray(scores, dtype=np.float32), np.asarray(mask))
+
+
+def decoder_by_loops(lengths, n):
+    return np.array([
+        [[j <= i and j < length for j in range(n)] for i in range(n)] for length in lengths
+    ])  # fmt: skip
+
+
+def decoder_in_torch(lengths, n):
+    at = torch.arange(n)
+    real = at < torch.as_tensor(lengths)[:, None]
+    return torch.tril(torch.ones(n, n, dtype=torch.bool)) & real[:, None]
+
+
+def decoder_by_minimum(lengths, n):
+    last = np.minimum(np.arange(n)[None, :], np.asarray(lengths)[:, None] - 1)
+    return np.arange(n) <= last[:, :, None]
+
+
+def decoder_edited(lengths, n):
+    table = np.tile(np.tri(n, dtype=bool), (len(lengths), 1, 1))
+    for sentence, length in enumerate(lengths):
+        table[sentence, :, int(length) :] = False
+    return table
+
+
+def padded_by_sentences(q, k, v, real):
+    rows = [
+        [attend(q[b, h], k[b, h][real[b]], v[b, h][real[b]]).output for h in range(q.shape[1])]
+        for b in range(len(q))
+    ]
+    return np.stack([np.stack(heads) for heads in rows])
+
+
+def padded_by_einsum(q, k, v, real):
+    table = np.einsum("bhqd,bhkd->bhqk", q, k) / np.sqrt(q.shape[-1])
+    exponentials = np.einsum("bhqk,bk->bhqk", np.exp(table), real)
+    return np.einsum("bhqk,bhkv->bhqv", exponentials / exponentials.sum(-1, keepdims=True), v)
+
+
+def padded_additive(q, k, v, real):
+    penalty = np.where(real, 0.0, -np.inf)[:, None, None]
+    table = np.matmul(q, np.swapaxes(k, -1, -2)) / math.sqrt(q.shape[-1]) + penalty
+    exponentials = np.exp(table - table.max(-1, keepdims=True))
+    return exponentials / exponentials.sum(-1, keepdims=True) @ v
+
+
+def padded_fused(q, k, v, real):
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=real[:, None, None, :])
+
+
+def stack_by_numpy(x, maps, mask):
+    stream = np.array(x)
+    for w_q, w_k, w_v in np.asarray(maps):
+        table = stream @ w_q @ (stream @ w_k).T / np.sqrt(stream.shape[1])
+        table[~np.asarray(mask)] = -np.inf
+        exponentials = np.exp(table - table.max(1, keepdims=True))
+        stream = stream + exponentials / exponentials.sum(1, keepdims=True) @ stream @ w_v
+    return stream
+
+
+def stack_by_recursion(x, maps, mask):
+    if len(maps) == 0:
+        return x
+    w_q, w_k, w_v = maps[0]
+    return stack_by_recursion(x + attend(x @ w_q, x @ w_k, x @ w_v, mask)[0], maps[1:], mask)
+
+
+def stack_in_torch(x, maps, mask):
+    for layer in maps:
+        q, k, v = (x @ w for w in layer)
+        x = x + F.scaled_dot_product_attention(q[None], k[None], v[None], attn_mask=mask)[0]
+    return x
+
+
+def stack_by_prefixes(x, maps, mask):
+    """A causal mask is the same as letting each token read a text that ends with it."""
+    del mask
+    stream = np.array(x)
+    for w_q, w_k, w_v in np.asarray(maps):
+        rows = [
+            attend(stream[t : t + 1] @ w_q, stream[: t + 1] @ w_k, stream[: t + 1] @ w_v).output[0]
+            for t in range(len(stream))
+        ]
+        stream = stream + np.stack(rows)
+    return stream
+
+
+def causal_by_loops_over_pairs(f, x):
+    before = f(x)
+    for late in range(1, len(x)):
+        other = x.copy()
+        other[late] += np.array([1.0, -2.0, 0.5])
+        for early in range(late):
+            if not np.allclose(f(other)[early], before[early]):
+                return False
+    return True
+
+
+def causal_by_slopes(f, x):
+    """Finite differences: every later token against every earlier output."""
+    for late in range(1, len(x)):
+        for feature in range(x.shape[1]):
+            step = np.zeros_like(x)
+            step[late, feature] = 1e-4
+            if np.abs(f(x + step)[:late] - f(x - step)[:late]).max() > 1e-9:
+                return False
+    return True
+
+
+def causal_by_bits(f, x):
+    noise = np.random.default_rng(5).normal(size=x.shape)
+    kept = [np.arange(len(x))[:, None] < t for t in range(1, len(x))]
+    return all(
+        np.array_equal(f(np.where(keep, x, noise))[:t], f(x)[:t]) for t, keep in enumerate(kept, 1)
+    )
+
+
+def causal_by_cutting(f, x):
+    """A causal function cannot tell a text that goes on from one that ends."""
+    return all(np.allclose(f(x[:t]), f(x)[:t]) for t in range(1, len(x)))
+
+
+def causal_by_permuting(f, x):
+    other = [np.concatenate([x[:t], -3 * x[t:][::-1] + 1]) for t in range(1, len(x))]
+    return bool(np.all([np.allclose(f(o)[:t], f(x)[:t]) for t, o in enumerate(other, 1)]))
+
+
+def loss_by_loops(logits, tokens, real):
+    losses = []
+    for i in range(len(tokens) - 1):
+        if real[i + 1]:
+            shares = [math.exp(score) for score in logits[i]]
+            losses.append(-math.log(shares[int(tokens[i + 1])] / sum(shares)))
+    return sum(losses) / len(losses)
+
+
+def loss_in_torch(logits, tokens, real):
+    labels = torch.where(real[1:], tokens[1:], -100)
+    return F.cross_entropy(logits[:-1], labels, ignore_index=-100)
+
+
+def loss_by_selecting_first(logits, tokens, real):
+    places = np.flatnonzero(np.asarray(real)[1:])
+    chosen = np.asarray(logits)[places]
+    highest = chosen.max(1)
+    normaliser = highest + np.log(np.exp(chosen - highest[:, None]).sum(1))
+    return float(
+        np.mean(normaliser - chosen[np.arange(len(places)), np.asarray(tokens)[places + 1]])
+    )
+
+
+def loss_by_weights(logits, tokens, real):
+    losses = -np.take_along_axis(ops.log_softmax(logits)[:-1], tokens[1:, None], axis=1)[:, 0]
+    return np.average(losses, weights=real[1:])
+
+
+def loss_by_one_hot(logits, tokens, real):
+    one_hot = np.eye(np.shape(logits)[1])[np.asarray(tokens)[1:]]
+    logarithms = ops.log_softmax(np.asarray(logits, dtype=float)[:-1])
+    kept = np.asarray(real)[1:]
+    return -(one_hot * logarithms)[kept].sum() / kept.sum()
+
+
+RIGHT = {
+    "8.1": [
+        lambda tokens, start, n: (tokens[start : start + n], tokens[start + 1 : start + n + 1]),
+        window_by_comprehension,
+        window_by_one_cut,
+        window_in_torch,
+        window_by_roll,
+    ],
+    "8.2": [
+        causal_by_loops,
+        causal_in_lists,
+        lambda queries, keys: np.tri(queries, keys, k=keys - queries, dtype=bool),
+        lambda queries, keys: np.tri(keys, dtype=bool)[-queries:],
+        lambda queries, keys: torch.tril(torch.ones(keys, keys)).bool()[keys - queries :],
+        lambda queries, keys: ~np.triu(np.ones((queries, keys), dtype=bool), keys - queries + 1),
+    ],
+    "8.3": [
+        weights_renormalised,
+        weights_nan_to_zero,
+        weights_by_rows,
+        weights_additive_then_zeroed,
+        weights_in_float32,
+        lambda scores, mask: ops.softmax(scores, where=mask),
+    ],
+    "8.4": [
+        decoder_by_loops,
+        decoder_in_torch,
+        decoder_by_minimum,
+        decoder_edited,
+        lambda lengths, n: masks.both(masks.causal(n, like=lengths), masks.padding(lengths, n)),
+    ],
+    "8.5": [
+        padded_by_sentences,
+        padded_by_einsum,
+        padded_additive,
+        padded_fused,
+        lambda q, k, v, real: attend(q, k, v, real[:, None, None, :]).output,
+    ],
+    "8.6": [
+        stack_by_numpy,
+        stack_by_recursion,
+        stack_in_torch,
+        stack_by_prefixes,
+        lambda x, maps, mask: stack_by_numpy(x.astype(np.float32), maps.astype(np.float32), mask),
+    ],
+    "8.7": [
+        causal_by_loops_over_pairs,
+        causal_by_slopes,
+        causal_by_bits,
+        causal_by_cutting,
+        causal_by_permuting,
+    ],
+    "8.8": [
+        loss_by_loops,
+        loss_in_torch,
+        loss_by_selecting_first,
+        loss_by_weights,
+        loss_by_one_hot,
+    ],
+}
