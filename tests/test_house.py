@@ -27,7 +27,7 @@ FLOORS = {  # a module imports only from floors below its own
     "attention": 3,
     "multihead": 4, "reading": 4,
     "transformer": 5,
-    "encoder": 6,
+    "encoder": 6, "seq2seq": 6, "tasks": 6,
     "style": 10, "svg": 11, "plane": 12, "plots": 13, "widgets": 14,  # drawing
     "catalogue": 20, "notebook": 21, "checking": 21,  # the roof
 }  # fmt: skip

@@ -31,11 +31,11 @@ export function steps({ n, d_model, heads, view_splits, view_merges }) {
   return [
     { ...flat, ids: start, call: "the queries of all heads, as one product made them" },
     view_splits ? { ...byHead, ids: start, call: straight } : { ...byToken, ids: start, call: said(byToken.shape) },
-    { ...byHead, ids: split, call: view_splits ? "nothing more: the shape looks right" : "swapaxes(0, 1)" },
+    { ...byHead, ids: split, call: view_splits ? "nothing more, for the shape looks right" : "swapaxes(0, 1)" },
     view_merges
       ? { ...flat, ids: split, call: `${said(flat.shape)}, and the axes were never exchanged back` }
       : { ...byToken, ids: back, call: "swapaxes(0, 1)" },
-    { ...flat, ids: back, call: view_merges ? "nothing more: the shape looks right" : said(flat.shape) },
+    { ...flat, ids: back, call: view_merges ? "nothing more, for the shape looks right" : said(flat.shape) },
   ];
 }
 
@@ -65,7 +65,7 @@ export function report(state) {
   const strangers = misplaced(state, all[2]).filter(Boolean).length;
   if (!bad && step === LAST && strangers)
     wrong = `none, and yet ${strangers} stood wrong inside the heads, where attention happens`;
-  return { shape: `(${now.shape.join(", ")})  by  ${now.call}`, wrong };
+  return { shape: `(${now.shape.join(", ")}): ${now.call}`, wrong };
 }
 
 /** Where a place of a shape is drawn: blocks below each other, so reading order is memory order. */
@@ -84,10 +84,18 @@ function render({ model, el }) {
     model.set(key, value);
     model.save_changes();
   };
+  let timer = 0;
+  let drawn = "";
+  let canvas, cells, names;
+  /** A step chosen by hand ends the playing. */
+  function go(step) {
+    clearInterval(timer);
+    put("step", step);
+  }
   const radio = (key, label, options) =>
     choice({ label, options: options.map((x) => [String(x), String(x)]), value: String(model.get(key)), onChange: (x) => put(key, Number(x)) });
   const controls = {
-    step: slider({ label: "step", min: 0, max: LAST, step: 1, value: model.get("step"), show: (x) => `${x} of ${LAST}`, onInput: (x) => put("step", x) }),
+    step: slider({ label: "step", min: 0, max: LAST, step: 1, value: model.get("step"), show: (x) => `${x} of ${LAST}`, onInput: (x) => go(x) }),
     n: radio("n", "tokens n", [2, 3, 4]),
     d_model: radio("d_model", "features d_model", [4, 6, 8]),
     heads: radio("heads", "heads h", [1, 2, 3, 4]),
@@ -98,16 +106,12 @@ function render({ model, el }) {
   const wrong = readout({ label: "In the wrong place:", name: "wrong" });
   const picture = h("div", { class: "kit-scroll" });
   const play = button("Play the steps", () => {
-    clearInterval(timer);
-    put("step", 0);
+    go(0);
     timer = setInterval(() => {
       if (model.get("step") >= LAST || !el.isConnected) clearInterval(timer);
       else put("step", model.get("step") + 1);
     }, 1400);
   });
-  let timer = 0;
-  let drawn = "";
-  let canvas, cells, names;
 
   /** Make the cells anew; only a change of the sizes needs it, so that steps can be animated. */
   function build({ n, d_model, heads }) {

@@ -1,0 +1,339 @@
+"""Multi-head attention: the checks."""
+
+import numpy as np
+
+from lib.attention import attend
+from lib.checking import Case, Exercise, Law, Task, Wrong
+from lib.multihead import merge_heads, split_heads
+from lib.ops import softmax
+
+PAGE = "chapters/09_multi_head.html"
+
+
+# 9.1, 9.2 -----------------------------------------------------------------------------------
+
+
+def split(x, heads):
+    return np.array(split_heads(x, heads))  # a copy: einops returns a view of x
+
+
+def merge(x):
+    return np.array(merge_heads(x))
+
+
+def split_cases(rng):
+    numbered = np.arange(12.0).reshape(3, 4)
+    return [
+        Case((numbered, 2), about="3 tokens of width 4, 2 heads, the numbers 0 to 11"),
+        Case((rng.normal(size=(2, 15)), 3), about="2 tokens of width 15, 3 heads"),
+        Case((rng.normal(size=(2, 5, 6)), 3), about="a batch of 2, 5 tokens of width 6, 3 heads"),
+    ]
+
+
+def merge_cases(rng):
+    numbered = split_heads(np.arange(12.0).reshape(3, 4), 2)
+    return [
+        Case((numbered,), about="2 heads, 3 tokens, d_k = 2: the numbers 0 to 11 after a split"),
+        Case((rng.normal(size=(3, 2, 5)),), about="3 heads, 2 tokens, d_k = 5"),
+        Case((rng.normal(size=(2, 3, 5, 7)),), about="a batch of 2, 3 heads, 5 tokens, d_k = 7"),
+    ]
+
+
+def split_by_view(x, heads):
+    return x.reshape(*x.shape[:-2], heads, x.shape[-2], -1)
+
+
+def split_interleaved(x, heads):
+    return np.moveaxis(x.reshape(*x.shape[:-1], -1, heads), -1, -3)
+
+
+def split_front_axes(x, heads):
+    """Right for one sentence; in a batch the sentences and not the heads come second."""
+    return x.reshape(*x.shape[:-1], heads, -1).swapaxes(0, 1)
+
+
+def merge_by_view(x):
+    *batch, heads, n, d_k = x.shape
+    return x.reshape(*batch, n, heads * d_k)
+
+
+def merge_interleaved(x):
+    moved = np.moveaxis(x, -3, -1)
+    return moved.reshape(*moved.shape[:-2], -1)
+
+
+def merge_front_axes(x):
+    turned = x.swapaxes(0, 1)
+    return turned.reshape(*turned.shape[:-2], -1)
+
+
+# 9.3, 9.4 -----------------------------------------------------------------------------------
+
+
+def loop(x, w_q, w_k, w_v, w_o, *, scale=None, same=False, project=True, backwards=False):
+    """A loop over heads with its parts exchangeable, so that each wrong idea is one line."""
+    outputs = []
+    for head in range(len(w_q)):
+        i = 0 if same else head
+        outputs.append(attend(x @ w_q[i], x @ w_k[i], x @ w_v[i], scale=scale).output)
+    joined = np.concatenate(outputs[::-1] if backwards else outputs, -1)
+    return joined @ w_o if project else joined
+
+
+def loop_cases(rng):
+    def draw(n, d_model, heads, d_k, d_v):
+        maps = [rng.normal(size=(heads, d_model, d)) / np.sqrt(d_model) for d in (d_k, d_k, d_v)]
+        w_o = rng.normal(size=(heads * d_v, d_model))
+        about = f"n = {n}, d_model = {d_model}, {heads} heads, d_k = {d_k}, d_v = {d_v}"
+        return Case((rng.normal(size=(n, d_model)), *maps, w_o), about=about)
+
+    return [draw(3, 4, 2, 2, 2), draw(2, 5, 3, 2, 7), draw(3, 6, 2, 5, 3)]
+
+
+def one_softmax(q, k, v):
+    table = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
+    weights = np.exp(table) / np.exp(table).sum((-1, -3), keepdims=True)
+    return weights @ v
+
+
+def loop_one_softmax(x, w_q, w_k, w_v, w_o):
+    outputs = one_softmax(*(np.stack([x @ w for w in maps]) for maps in (w_q, w_k, w_v)))
+    return np.concatenate(list(outputs), -1) @ w_o
+
+
+def by_view(x, w_q, w_k, w_v, w_o):
+    maps = zip(w_q, w_k, w_v, strict=True)
+    outputs = np.stack([attend(x @ q, x @ k, x @ v).output for q, k, v in maps])
+    return merge_by_view(outputs) @ w_o
+
+
+def multi_head(x, w_qkv, b_qkv, w_o, b_o, heads, *, cut=None, order=(0, 1, 2), join=merge_heads,
+               scale=None, mix=None, bias=(1, 1), project=True):  # fmt: skip
+    """The whole block with its parts exchangeable."""
+    parts = np.split(x @ w_qkv + bias[0] * b_qkv, 3, -1)
+    q, k, v = ((cut or split_heads)(parts[i], heads) for i in order)
+    output = mix(q, k, v) if mix else attend(q, k, v, scale=scale).output
+    joined = join(output)
+    return joined @ w_o + bias[1] * b_o if project else joined
+
+
+def block_cases(rng):
+    def draw(*leading, n, d_model, heads):
+        shapes = [(d_model, 3 * d_model), (3 * d_model,), (d_model, d_model), (d_model,)]
+        w_qkv, b_qkv, w_o, b_o = (rng.normal(size=shape) for shape in shapes)
+        x = rng.normal(size=(*leading, n, d_model))
+        about = f"n = {n}, d_model = {d_model}, {heads} heads"
+        about += f", a batch of {leading[0]}" if leading else ""
+        return Case((x, w_qkv / np.sqrt(d_model), b_qkv, w_o, b_o, heads), about=about)
+
+    return [draw(n=3, d_model=4, heads=2), draw(n=2, d_model=15, heads=3),
+            draw(2, n=5, d_model=6, heads=3)]  # fmt: skip
+
+
+def per_head_order(x, w_qkv, b_qkv, w_o, b_o, heads):
+    """Read the columns as head by head, each with its q, k and v."""
+    joint = (x @ w_qkv + b_qkv).reshape(*x.shape[:-1], heads, 3, -1)
+    q, k, v = (np.swapaxes(joint[..., i, :], -2, -3) for i in range(3))
+    return merge_heads(attend(q, k, v).output) @ w_o + b_o
+
+
+def block_wrong(**changes):
+    return lambda *args: multi_head(*args, **changes)
+
+
+BLOCK_WRONG = [
+    Wrong("M37", block_wrong(cut=split_by_view)),
+    Wrong("M38", block_wrong(join=merge_by_view)),
+    Wrong("M37+M38", block_wrong(cut=split_by_view, join=merge_by_view)),
+    Wrong("M39", block_wrong(cut=split_interleaved)),
+    Wrong("M40", block_wrong(project=False)),
+    Wrong("M41", block_wrong(mix=one_softmax)),
+    Wrong("M43", block_wrong(order=(2, 1, 0))),
+    Wrong("M43", block_wrong(order=(1, 2, 0))),
+    Wrong("M43", per_head_order),
+    Wrong("M06", block_wrong(order=(1, 0, 2))),
+    Wrong("M44", block_wrong(bias=(0, 1))),
+    Wrong("M44", block_wrong(bias=(1, 0))),
+    Wrong("M44", block_wrong(bias=(0, 0))),
+    Wrong("M01", block_wrong(scale=1.0)),
+    Wrong("M03", lambda x, *rest: multi_head(x, *rest, scale=1 / np.sqrt(x.shape[-1]))),
+    Wrong("M10", lambda x, w_qkv, b_qkv, w_o, b_o, heads: multi_head(
+        x, w_qkv, b_qkv, w_o.T, b_o, heads)),
+    Wrong("M19", block_wrong(mix=lambda q, k, v: softmax(attend(q, k, v).weights) @ v)),
+]  # fmt: skip
+
+
+# 9.5, 9.7 -----------------------------------------------------------------------------------
+
+
+def rows_of(w_o, heads):
+    return w_o.reshape(heads, -1, w_o.shape[-1])
+
+
+def changes(outputs, w_o):
+    return outputs @ rows_of(w_o, len(outputs))
+
+
+def changes_cases(rng):
+    def draw(heads, n, d_v, d_model):
+        args = rng.normal(size=(heads, n, d_v)), rng.normal(size=(heads * d_v, d_model))
+        return Case(args, about=f"{heads} heads, n = {n}, d_v = {d_v}, d_model = {d_model}")
+
+    return [draw(2, 3, 2, 4), draw(3, 2, 5, 15), draw(2, 3, 5, 7)]
+
+
+def changes_by_columns(outputs, w_o):
+    return outputs @ np.swapaxes(rows_of(w_o.T, len(outputs)), -1, -2)
+
+
+def changes_interleaved(outputs, w_o):
+    return np.stack([o @ w_o[i :: len(outputs)] for i, o in enumerate(outputs)])
+
+
+def add_up(answer, case):
+    outputs, w_o = (np.asarray(one) for one in case.args)
+    total = np.asarray(answer(*case.args)).sum(0)
+    return bool(np.allclose(total, merge_heads(outputs) @ w_o, atol=1e-4)) or (
+        "the changes of the heads do not add up to the joined heads times W_O"
+    )
+
+
+def prune(w_o, heads, head):
+    kept = (np.arange(heads) != head)[:, None, None]
+    return (rows_of(w_o, heads) * kept).reshape(w_o.shape)
+
+
+def prune_cases(rng):
+    def draw(heads, d_v, d_model, head):
+        about = f"{heads} heads of d_v = {d_v}, d_model = {d_model}, prune head {head}"
+        return Case((rng.normal(size=(heads * d_v, d_model)), heads, head), about=about)
+
+    return [draw(2, 2, 4, 0), draw(3, 5, 15, 1), draw(3, 2, 7, 1)]
+
+
+def prune_columns(w_o, heads, head):
+    return prune(w_o.T, heads, head).T
+
+
+def prune_interleaved(w_o, heads, head):
+    kept = np.arange(len(w_o)) % heads != head
+    return w_o * kept[:, None]
+
+
+# 9.6, 9.8 -----------------------------------------------------------------------------------
+
+
+def parameters(d_model, heads, bias):
+    return 4 * d_model * (d_model + bias)
+
+
+def parameter_cases(rng):
+    del rng  # sizes have no random part
+    sizes = [(6, 2, False), (512, 4, False), (384, 12, True), (30, 5, True)]
+    return [Case(size, about="d_model = {}, {} heads, bias {}".format(*size)) for size in sizes]
+
+
+def value_map(w_v, w_o, heads, head):
+    d_v = w_v.shape[1] // heads
+    part = slice(head * d_v, (head + 1) * d_v)
+    return w_v[:, part] @ w_o[part]
+
+
+def rank_of(table, above=1e-6):
+    values = np.linalg.svd(table, compute_uv=False)
+    return int((values > above * values[0]).sum())
+
+
+def value_rank(w_v, w_o, heads, head):
+    return rank_of(value_map(w_v, w_o, heads, head))
+
+
+def rank_cases(rng):
+    def draw(d_model, heads, head, lost=0):
+        w_v, w_o = rng.normal(size=(2, d_model, d_model))
+        d_v = d_model // heads
+        # A row of the head's slice that repeats another one adds no direction.
+        w_o[head * d_v : head * d_v + lost] = w_o[(head + 1) * d_v - 1]
+        about = f"d_model = {d_model}, {heads} heads, head {head}"
+        return Case((w_v, w_o, heads, head), about=about + (", repeated rows" if lost else ""))
+
+    return [draw(6, 2, 1), draw(15, 3, 0), draw(14, 2, 1, lost=2)]
+
+
+EXERCISE = Exercise(
+    chapter="09",
+    title="Multi-head attention",
+    tasks=[
+        Task(
+            id="9.1", name="split", title="Split into heads", difficulty=2, importance=5,
+            minutes=10, reference=split, cases=split_cases, read=f"{PAGE}#claim-S0-37",
+            wrong=[
+                Wrong("M37", split_by_view), Wrong("M39", split_interleaved),
+                Wrong("M37", lambda x, heads: x.reshape(heads, x.shape[-2], -1)),
+                Wrong("M120", split_front_axes),
+            ],
+        ),
+        Task(
+            id="9.2", name="merge", title="Merge the heads", difficulty=2, importance=5, minutes=5,
+            reference=merge, cases=merge_cases, read=f"{PAGE}#claim-S0-37",
+            wrong=[
+                Wrong("M38", merge_by_view), Wrong("M39", merge_interleaved),
+                Wrong("M38", lambda x: x.reshape(x.shape[-2], -1)),
+                Wrong("M120", merge_front_axes),
+            ],
+        ),
+        Task(
+            id="9.3", name="heads_by_loop", title="Head after head", difficulty=2, importance=5,
+            minutes=10, reference=loop, cases=loop_cases, read=f"{PAGE}#claim-S4-16",
+            wrong=[
+                Wrong("M42", lambda *args: loop(*args, same=True)),
+                Wrong("M40", lambda *args: loop(*args, project=False)),
+                Wrong("M38", by_view),
+                Wrong("M41", loop_one_softmax),
+                Wrong("M01", lambda *args: loop(*args, scale=1.0)),
+                Wrong("M03", lambda x, *maps: loop(x, *maps, scale=1 / np.sqrt(x.shape[-1]))),
+            ],
+        ),
+        Task(
+            id="9.4", name="multi_head", title="All heads at once", difficulty=4, importance=5,
+            minutes=20, reference=multi_head, cases=block_cases, wrong=BLOCK_WRONG,
+            read=f"{PAGE}#claim-S0-37",
+        ),
+        Task(
+            id="9.5", name="changes", title="What each head adds", difficulty=3, importance=4,
+            minutes=10, reference=changes, cases=changes_cases, read=f"{PAGE}#claim-S1-40",
+            laws=[Law(None, "the changes add up", add_up)],
+            wrong=[
+                Wrong("M124", changes_by_columns), Wrong("M39", changes_interleaved),
+                Wrong("M42", lambda outputs, w_o: outputs @ rows_of(w_o, len(outputs))[0]),
+            ],
+        ),
+        Task(
+            id="9.6", name="parameters", title="Count the parameters", difficulty=2, importance=4,
+            minutes=5, reference=parameters, cases=parameter_cases, read=f"{PAGE}#claim-S0-39",
+            wrong=[
+                Wrong("M126", lambda d, heads, bias: d * (d + bias) * (3 * heads + 1)),
+                Wrong("M127", lambda d, heads, bias: 3 * d * (d + bias)),
+                Wrong("M125", lambda d, heads, bias: 4 * d * d),
+            ],
+        ),
+        Task(
+            id="9.7", name="prune", title="Prune a head", difficulty=3, importance=3, minutes=10,
+            reference=prune, cases=prune_cases, read=f"{PAGE}#claim-S0-38",
+            wrong=[
+                Wrong("M124", prune_columns), Wrong("M39", prune_interleaved),
+                Wrong("M121", lambda w_o, heads, head: w_o - prune(w_o, heads, head)),
+                Wrong("M129", lambda w_o, heads, head: prune(w_o, heads, head - 1)),
+            ],
+        ),
+        Task(
+            id="9.8", name="value_rank", title="The rank of one head", difficulty=4, importance=3,
+            minutes=15, reference=value_rank, cases=rank_cases, read=f"{PAGE}#claim-S1-32",
+            wrong=[
+                Wrong("M123", lambda w_v, w_o, heads, head: rank_of(w_v @ w_o)),
+                Wrong("M122", lambda w_v, w_o, heads, head: w_v.shape[1] // heads),
+                Wrong("M128", lambda *args: rank_of(value_map(*args), above=0)),
+            ],
+        ),
+    ],
+)  # fmt: skip
