@@ -167,6 +167,8 @@ export function grid({ label, rows, columns, digits = 2, onSelect, role, write =
     h("tr", {}, h("th", { scope: "row" }, r), ...cells[i].map(({ td }) => td)),
   );
   const caption = h("caption", role ? { style: `color: var(--${role})` } : {}, label);
+  // Where no cell takes the focus, the box itself does, so that the keyboard can scroll it.
+  const reach = onSelect ? {} : { tabindex: 0, role: "group", "aria-label": label };
   const table = h("table", { class: "kit-grid" }, caption, h("thead", {}, head), h("tbody", {}, ...body));
   /** Show a matrix; colours run to `high`, masked cells are hatched, `selected` is outlined. */
   function set(matrix, { high, mask, selected } = {}) {
@@ -182,7 +184,7 @@ export function grid({ label, rows, columns, digits = 2, onSelect, role, write =
       }),
     );
   }
-  return { el: h("div", { class: "kit-scroll" }, table), set, cells, focus: go };
+  return { el: h("div", { class: "kit-scroll", ...reach }, table), set, cells, focus: go };
 }
 
 /**
