@@ -1,5 +1,7 @@
 """Several attentions side by side, with their learned projections, as a torch module."""
 
+from collections.abc import Callable
+
 import torch
 from einops import rearrange
 from jaxtyping import Bool, Float
@@ -61,14 +63,17 @@ class MultiHeadAttention(nn.Module):
         x: Float[torch.Tensor, "*batch query d_model"],
         source: Float[torch.Tensor, "*batch key d_source"] | None = None,
         mask: Bool[torch.Tensor, "..."] | None = None,
+        *,
+        attention: Callable[..., Attended] = attend,
     ) -> Attended:
         """Return the output, and the weights with an axis of heads before (query, key).
 
         A mask without a head axis must say so with an axis of length 1: (batch, 1, query, key).
+        Another way to attend, with the same output, may take the place of `attend`.
         """
         source = x if source is None else source
         q = split_heads(self.query(x), self.heads)
         k = split_heads(self.key(source), self.heads)
         v = split_heads(self.value(source), self.heads)
-        output, weights = attend(q, k, v, mask)
+        output, weights = attention(q, k, v, mask)
         return Attended(self.out(merge_heads(output)), weights)

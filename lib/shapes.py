@@ -25,10 +25,10 @@ AXES = {
 
 
 class Attended(NamedTuple):
-    """What attention returns: the mixed values, and the weights that mixed them."""
+    """What attention returns: the mixed values, and the weights that mixed them, if kept."""
 
     output: Float[Array, "*batch query d_v"]
-    weights: Float[Array, "*batch query key"]
+    weights: Float[Array, "*batch query key"] | None
 
 
 class ShapeError(ValueError):
