@@ -1,12 +1,16 @@
 """The encoder-decoder is what it says, and what chapter 10 reports of it holds for five seeds."""
 
+from pathlib import Path
+
 import pytest
 import torch
 from torch import nn
 
-from lib import tasks
-from lib.repro import generator, set_seed
-from lib.seq2seq import NOTHING, DecoderBlock, Memory, Seq2Seq, pad, train
+from lib.repro import set_seed
+from lib.seq2seq import NOTHING, DecoderBlock, Memory, Seq2Seq, pad
+from tests.pages import cells
+
+PAGE = Path(__file__).resolve().parents[1] / "chapters" / "10_cross_attention.md"
 
 ENGLISH = ["the", "red", "car", "cat", "falls", "."]
 FRENCH = ["la", "le", "voiture", "rouge", "chat", "tombe", "."]
@@ -98,37 +102,19 @@ def test_writing_reads_the_source_once_and_gives_the_weights_of_being_led_along(
         torch.testing.assert_close(weights, model.align([sentence], [words])[0])
 
 
-def learn(task: str, seed: int) -> tuple[Seq2Seq, list[tasks.Pair], list[float]]:
-    """Train as chapter 10 does, and draw pairs that the training has not seen."""
-    rng = generator(task, seed)
-    if task == "reversal":
-        held_out = tasks.reversal(generator("held out", seed), 300)
-        pool, steps = [], 800
-    else:
-        pairs = tasks.translation(rng, 2300)
-        pool, held_out, steps = pairs[:2000], pairs[2000:], 500
-
-    def draw(step: int):
-        del step
-        batch = [pool[i] for i in rng.integers(0, len(pool), 64)] if pool else (
-            tasks.reversal(rng, 64))  # fmt: skip
-        return [pair.source for pair in batch], [pair.target for pair in batch]
-
-    set_seed(seed)
-    model = Seq2Seq(*tasks.vocabulary(pool or tasks.reversal(generator(0), 300)))
-    return model, held_out, train(model, draw, steps)
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("task", ["reversal", "translation"])
-def test_it_learns_the_task_and_its_alignment(task, seed, bare_calls):
-    del bare_calls  # checking every shape of every step would take longer than the training
-    model, held_out, losses = learn(task, seed)
-    sources, targets = ([pair[i] for pair in held_out] for i in (0, 1))
-    written = model.translate(sources)
-    right = [one.words == target for one, target in zip(written, targets, strict=True)]
-    found = tasks.alignment(held_out, model.align(sources, targets))
-    print(task, seed, losses[-1], sum(right) / len(right), found)
-    assert sum(right) / len(right) > 0.95
-    assert found.error_rate < 0.1
-    assert found.weight_on_truth > (0.9 if task == "reversal" else 0.8)
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_every_bound_that_chapter_10_states_holds_from_another_seed(seed, bare_calls):
+    # Checking every shape of every step would take longer than the training.
+    del bare_calls
+    page = {"__name__": "page"}
+    for _, source in cells(PAGE.read_text("utf8")):
+        exec(source.replace("SEED = 0", f"SEED = {seed}"), page)
+    assert page["SEED"] == seed
+    reversal, translation = page["reversal_found"], page["translation_found"]
+    exact = page["exact"](page["translator"], page["held_out"])
+    print(f"seed {seed}: losses", page["reversal_losses"][-1], page["translation_losses"][-1])
+    print(f"seed {seed}:", reversal, translation, "exact", exact)
+    # The page asserts its own bounds on the way; these are the promises of the course.
+    assert reversal.weight_on_truth > 0.9
+    assert exact > 0.95
+    assert translation.error_rate < 0.15

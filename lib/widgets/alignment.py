@@ -1,0 +1,40 @@
+"""Chapter 10: a trained translator that runs in the page, and the alignment that it draws."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import traitlets
+
+from lib import plots
+from lib.svg import Figure
+from lib.widgets import Interactive
+
+TRAINED = json.loads(Path(__file__).with_suffix(".json").read_text("utf8"))
+"""What tools/train_alignment.py wrote: the model, and its translations of a few sentences."""
+
+
+class Alignment(Interactive):
+    """English sentences, their French by the trained model, and the weights of each French word."""
+
+    module = "alignment.js"
+
+    sentence = traitlets.Unicode(" ".join(TRAINED["shown"][0]["source"])).tag(sync=True)
+    choices = traitlets.List([" ".join(one["source"]) for one in TRAINED["shown"]]).tag(sync=True)
+    model = traitlets.Dict(TRAINED["model"]).tag(sync=True)
+
+    def still(self) -> Figure:
+        """Draw the weights of the sentence, or of the first if it is none of those stored."""
+        stored = {" ".join(one["source"]): one for one in TRAINED["shown"]}
+        one = stored.get(self.sentence, TRAINED["shown"][0])
+        english, french = " ".join(one["source"]), " ".join(one["target"])
+        return plots.heatmap(
+            np.array(one["weights"]),
+            rows=one["target"],
+            columns=one["source"],
+            high=1.0,
+            row_label="French words",
+            column_label="English words",
+            alt=f"The weights of each French word on the English words of: {english}",
+            caption=f"The trained model writes: {french} Each row is a French word.",
+        )

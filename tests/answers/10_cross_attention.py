@@ -1,0 +1,272 @@
+"""Right answers to exercises 10 in different styles: every one of them must pass."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+def shapes_as_a_literal(n_target, n_source, d_model, d_source, d_k, d_v):
+    return {"w_q": (d_model, d_k), "w_k": (d_source, d_k), "w_v": (d_source, d_v),
+            "weights": (n_target, n_source), "output": (n_target, d_v)}  # fmt: skip
+
+
+def shapes_measured(n_target, n_source, d_model, d_source, d_k, d_v):
+    x, source = np.zeros((n_target, d_model)), np.zeros((n_source, d_source))
+    w_q, w_k, w_v = np.zeros((d_model, d_k)), np.zeros((d_source, d_k)), np.zeros((d_source, d_v))
+    weights = (x @ w_q) @ (source @ w_k).T
+    output = weights @ (source @ w_v)
+    arrays = {"w_q": w_q, "w_k": w_k, "w_v": w_v, "weights": weights, "output": output}
+    return {name: array.shape for name, array in arrays.items()}
+
+
+def shapes_in_torch(*sizes):
+    return {name: tuple(torch.Size(shape)) for name, shape in shapes_as_a_literal(*sizes).items()}
+
+
+def shapes_as_lists(*sizes):
+    return {name: list(shape) for name, shape in shapes_as_a_literal(*sizes).items()}
+
+
+def shapes_as_arrays(*sizes):
+    return {name: np.array(shape) for name, shape in shapes_as_a_literal(*sizes).items()}
+
+
+def numpy_softmax(table):
+    exponentials = np.exp(table - table.max(-1, keepdims=True))
+    return exponentials / exponentials.sum(-1, keepdims=True)
+
+
+def cross_by_swapaxes(x, source, w_q, w_k, w_v):
+    q, k, v = x @ w_q, source @ w_k, source @ w_v
+    return numpy_softmax(q @ k.swapaxes(-1, -2) / math.sqrt(k.shape[-1])) @ v
+
+
+def cross_by_einsum(x, source, w_q, w_k, w_v):
+    q, k = np.einsum("...td,dk->...tk", x, w_q), np.einsum("...sd,dk->...sk", source, w_k)
+    weights = numpy_softmax(np.einsum("...tk,...sk->...ts", q, k) / np.sqrt(w_q.shape[1]))
+    return np.einsum("...ts,...sd,dv->...tv", weights, source, w_v)
+
+
+def cross_by_loops(x, source, w_q, w_k, w_v):
+    if x.ndim > 2:
+        pairs = zip(x, source, strict=True)
+        return np.stack([cross_by_loops(one, other, w_q, w_k, w_v) for one, other in pairs])
+    output = []
+    for token in x:
+        query = token @ w_q
+        scores = [float(query @ (other @ w_k)) / math.sqrt(len(query)) for other in source]
+        exponentials = [math.exp(score) for score in scores]
+        values = [e * (other @ w_v) for e, other in zip(exponentials, source, strict=True)]
+        output.append(sum(values) / sum(exponentials))
+    return np.stack(output)
+
+
+def cross_in_torch(x, source, w_q, w_k, w_v):
+    return F.scaled_dot_product_attention(x @ w_q, source @ w_k, source @ w_v)
+
+
+def cross_mixing_first(x, source, w_q, w_k, w_v):
+    # The values are mixed before they are projected: the map is linear, so it may wait.
+    table = x @ (w_q @ w_k.T / np.sqrt(w_k.shape[1])) @ np.swapaxes(source, -1, -2)
+    return (numpy_softmax(table) @ source) @ w_v
+
+
+def masked_by_where(q, k, v, lengths):
+    real = np.arange(k.shape[1]) < np.asarray(lengths)[:, None, None]
+    table = q @ k.swapaxes(1, 2) / np.sqrt(q.shape[-1])
+    return numpy_softmax(np.where(real, table, -np.inf)) @ v
+
+
+def masked_by_cutting(q, k, v, lengths):
+    output = []
+    for one, keys, values, n in zip(q, k, v, lengths, strict=True):
+        table = one @ keys[: int(n)].T / math.sqrt(one.shape[-1])
+        output.append(numpy_softmax(table) @ values[: int(n)])
+    return np.stack(output)
+
+
+def masked_in_torch(q, k, v, lengths):
+    real = torch.arange(k.shape[1])[None, None, :] < lengths[:, None, None]
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=real)
+
+
+def masked_by_renormalising(q, k, v, lengths):
+    real = np.arange(k.shape[1]) < np.asarray(lengths)[:, None, None]
+    exponentials = np.exp(q @ k.swapaxes(1, 2) / np.sqrt(q.shape[-1])) * real
+    return exponentials / exponentials.sum(-1, keepdims=True) @ v
+
+
+def masked_additively(q, k, v, lengths):
+    table = torch.einsum("bqd,bkd->bqk", q, k) / q.shape[-1] ** 0.5
+    pads = torch.arange(k.shape[1]) >= lengths[:, None]
+    return torch.softmax(table.masked_fill(pads[:, None], -torch.inf), dim=-1) @ v
+
+
+def shifted_by_insert(answers, start):
+    return np.insert(answers[:, :-1], 0, start, axis=1)
+
+
+def shifted_by_roll(answers, start):
+    read = np.roll(answers, 1, axis=1)
+    read[:, 0] = start
+    return read
+
+
+def shifted_in_torch(answers, start):
+    return F.pad(answers[:, :-1], (1, 0), value=start)
+
+
+def shifted_in_lists(answers, start):
+    return [[start, *row[:-1]] for row in answers.tolist()]
+
+
+def shifted_into_a_full_array(answers, start):
+    read = np.full_like(answers, start)
+    read[:, 1:] = answers[:, :-1]
+    return read
+
+
+def greedy_with_for(encode, step, source, end, longest):
+    memory, written = encode(source), []
+    for _ in range(longest):
+        scores = step(memory, written)
+        written.append(int(scores.argmax()))
+        if written[-1] == end:
+            break
+    return written
+
+
+def greedy_with_while(encode, step, source, end, longest):
+    memory = encode(source)
+    written, word = [], None
+    while word != end and len(written) < longest:
+        word = max(range(len(step(memory, written))), key=list(step(memory, written)).__getitem__)
+        written = [*written, word]
+    return written
+
+
+def greedy_recursive(encode, step, source, end, longest):
+    memory = encode(source)
+
+    def continued(written):
+        if len(written) == longest or (written and written[-1] == end):
+            return written
+        return continued([*written, np.argmax(step(memory, written))])
+
+    return continued([])
+
+
+def greedy_in_torch(encode, step, source, end, longest):
+    memory, written = encode(source), []
+    while len(written) < longest:
+        written.append(torch.as_tensor(step(memory, list(written))).argmax().item())
+        if written[-1] == end:
+            return written
+    return written
+
+
+def greedy_as_array(encode, step, source, end, longest):
+    return np.array(greedy_with_for(encode, step, source, end, longest))
+
+
+def rate_by_sums(found, sure, possible):
+    right = (found & sure).sum() + (found & possible).sum()
+    return 1 - right / (found.sum() + sure.sum())
+
+
+def rate_by_sets(found, sure, possible):
+    a, s, p = ({tuple(link) for link in np.argwhere(table)} for table in (found, sure, possible))
+    return 1 - (len(a & s) + len(a & p)) / (len(a) + len(s))
+
+
+def rate_by_products(found, sure, possible):
+    a, s, p = (table.astype(float) for table in (found, sure, possible))
+    return (a.sum() + s.sum() - np.vdot(a, s) - np.vdot(a, p)) / (a.sum() + s.sum())
+
+
+def rate_by_loops(found, sure, possible):
+    right = total = 0
+    for t in range(len(found)):
+        for j in range(len(found[0])):
+            total += int(found[t][j]) + int(sure[t][j])
+            right += bool(found[t][j]) * (int(sure[t][j]) + int(possible[t][j]))
+    return 1 - right / total
+
+
+def rate_in_torch(found, sure, possible):
+    a, s, p = (torch.as_tensor(table) for table in (found, sure, possible))
+    return 1 - ((a & s).sum() + (a & p).sum()).double() / (a.sum() + s.sum())
+
+
+def changed_by_loop(decode, memory):
+    before, after = decode(memory), decode(np.zeros(memory.shape))
+    pairs = zip(before, after, strict=True)
+    return sum(int(np.argmax(a) != np.argmax(b)) for a, b in pairs) / len(before)
+
+
+def changed_by_product(decode, memory):
+    return (decode(memory).argmax(1) != decode(memory * 0).argmax(1)).mean()
+
+
+def changed_by_stack(decode, memory):
+    best = np.stack([decode(one) for one in (memory, memory - memory)]).argmax(-1)
+    return np.count_nonzero(best[0] - best[1]) / best.shape[1]
+
+
+def changed_in_torch(decode, memory):
+    before, after = (torch.as_tensor(decode(m)).argmax(-1) for m in (memory, 0.0 * memory))
+    return (before != after).double().mean()
+
+
+def one_minus_the_same(decode, memory):
+    same = np.equal(decode(memory).argmax(-1), decode(np.full_like(memory, 0.0)).argmax(-1))
+    return 1 - np.average(same)
+
+
+RIGHT = {
+    "10.1": [
+        shapes_as_a_literal,
+        shapes_measured,
+        shapes_in_torch,
+        shapes_as_lists,
+        shapes_as_arrays,
+    ],
+    "10.2": [
+        cross_by_swapaxes,
+        cross_by_einsum,
+        cross_by_loops,
+        cross_in_torch,
+        cross_mixing_first,
+    ],
+    "10.3": [
+        masked_by_where,
+        masked_by_cutting,
+        masked_in_torch,
+        masked_by_renormalising,
+        masked_additively,
+    ],
+    "10.4": [
+        shifted_by_insert,
+        shifted_by_roll,
+        shifted_in_torch,
+        shifted_in_lists,
+        shifted_into_a_full_array,
+    ],
+    "10.5": [
+        greedy_with_for,
+        greedy_with_while,
+        greedy_recursive,
+        greedy_in_torch,
+        greedy_as_array,
+    ],
+    "10.6": [rate_by_sums, rate_by_sets, rate_by_products, rate_by_loops, rate_in_torch],
+    "10.7": [
+        changed_by_loop,
+        changed_by_product,
+        changed_by_stack,
+        changed_in_torch,
+        one_minus_the_same,
+    ],
+}
