@@ -5,7 +5,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from lib import masks
-from lib.shapes import Attended
+from lib.shapes import Attended, mismatch
 
 
 def fused(
@@ -24,9 +24,11 @@ def fused(
 
     Source: Dao et al. 2022, algorithm 1, as PyTorch's scaled_dot_product_attention implements it.
     Taught in: chapter 14.
+    Raises: ValueError if it is causal and there are more queries than keys.
     """
     queries, keys = q.shape[-2], k.shape[-2]
-    if causal and (mask is not None or 1 < queries < keys):
+    # The kernel's own causal mask aligns the first query with the first key: ours the last ones.
+    if causal and (mask is not None or 1 < queries != keys):
         past = masks.causal(queries, keys, like=q)
         mask, causal = past if mask is None else mask & past, False
     # A single query is the last one, and sees everything.
@@ -46,7 +48,7 @@ class KeyValueCache:
     Source: the store follows from causality: what a token hands over depends on its past alone.
     Shazeer 2019, section 2.4, gives its cost.
     Taught in: chapters 12 and 14.
-    Raises: ValueError if there is no room left.
+    Raises: ValueError if there is no room left, ShapeError if it holds keys of another shape.
     """
 
     def __init__(self, longest: int):
@@ -71,6 +73,13 @@ class KeyValueCache:
         if self.keys is None:
             self.keys = k.new_empty(*k.shape[:-2], self.longest, k.shape[-1])
             self.values = v.new_empty(*v.shape[:-2], self.longest, v.shape[-1])
+        if self.keys.shape[:-2] != k.shape[:-2]:
+            raise mismatch(
+                "A cache goes on with the sequences and heads that it began with.",
+                "Start a new cache for other sequences.",
+                stored=self.keys[..., :start, :],
+                k=k,
+            )
         self.keys[..., start:end, :], self.values[..., start:end, :] = k, v
         self.used = end
         return fused(q, self.keys[..., :end, :], self.values[..., :end, :], mask, causal=True)

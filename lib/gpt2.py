@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -10,7 +11,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lib import masks
+from lib import hub, masks, pretrained
 from lib.efficient import KeyValueCache, fused
 from lib.transformer import Block, LayerNorm
 
@@ -76,6 +77,24 @@ class GPT2(nn.Module):
         self.norm = LayerNorm(config.d_model, config.eps)
         self.initialise()
 
+    @classmethod
+    def from_pretrained(
+        cls, name: str | Path, *, dropout: float = 0.0, endpoint: str | None = None
+    ) -> "GPT2":
+        """Load a published model in float32, ready to be read: a name of SIZES, or a folder.
+
+        The folder holds config.json and model.safetensors, as `transformers` saves a GPT-2.
+        A name, or `owner/name` for any other GPT-2 of the hub, is fetched once and kept.
+
+        Raises: FileNotFoundError, ConnectionError or ValueError, with what to do about it.
+        """
+        settings, stored = pretrained.read(hub.folder(name, endpoint=endpoint))
+        # Nothing is drawn or held for parameters that the file is about to give.
+        with torch.device("meta"):
+            model = cls(Config(**pretrained.sizes(settings), dropout=dropout))
+        model.load_state_dict(pretrained.renamed(stored, model.state_dict()), assign=True)
+        return model.eval()
+
     def initialise(self, std: float = 0.02) -> None:
         r"""Draw every matrix from a normal distribution, and start every bias at 0.
 
@@ -90,6 +109,11 @@ class GPT2(nn.Module):
         for layer in self.layers:
             for into_the_stream in (layer.attention.out, layer.feed_forward.contract):
                 nn.init.normal_(into_the_stream.weight, std=std / math.sqrt(2 * len(self.layers)))
+
+    @property
+    def device(self) -> torch.device:
+        """Where the parameters are, and the ids must be."""
+        return self.words.weight.device
 
     def embed(
         self, ids: Int[Tensor, "*batch n"], start: int = 0

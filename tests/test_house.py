@@ -23,13 +23,13 @@ TEXTS = {".py", ".md", ".js", ".css", ".yml", ".toml", ".txt", ".cfg", ".json", 
 FLOORS = {  # a module imports only from floors below its own
     "shapes": 0, "repro": 0,
     "ops": 1, "byhand": 1,
-    "masks": 2, "positions": 2, "tokens": 2, "vectors": 2,
+    "hub": 2, "masks": 2, "positions": 2, "tokens": 2, "vectors": 2,
     "attention": 3,
-    "efficient": 4, "reading": 4,
+    "efficient": 4, "pretrained": 4, "reading": 4,
     "multihead": 5,
     "transformer": 6,
     "encoder": 7, "seq2seq": 7, "tasks": 7, "gpt2": 7,
-    "packed": 8, "generation": 8, "training": 8,
+    "generation": 8, "packed": 8,
     "style": 10, "svg": 11, "plane": 12, "plots": 13, "widgets": 14,  # drawing
     "catalogue": 20, "notebook": 21, "checking": 21,  # the roof
 }  # fmt: skip

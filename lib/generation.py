@@ -1,0 +1,240 @@
+"""Text from a model, a token at a time: how the next one is chosen, and the loop around it."""
+
+from collections.abc import Callable, Collection, Iterator
+from io import TextIOBase
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from lib.efficient import KeyValueCache
+from lib.gpt2 import Predicted
+
+# A GPT2, or another that is called as one and has its `config`, `caches` and `training`.
+Model = Callable[..., Predicted]
+
+
+def sharpen(
+    logits: Float[Tensor, "*batch vocab"], temperature: float
+) -> Float[Tensor, "*batch vocab"]:
+    """Divide by the temperature: below 1 likely tokens gain, above 1 they lose.
+
+    z / T. In the limit T = 0 only the largest is left, or the first of several as large.
+
+    Source: Holtzman et al. 2020, section 3.3.
+    Taught in: chapter 12.
+    Raises: ValueError for a temperature below 0.
+    """
+    if not 0 <= temperature < float("inf"):
+        raise ValueError(f"A temperature is 0 (greedy) or more, and finite; got {temperature}.")
+    if temperature > 0:
+        return logits / temperature
+    best = logits.argmax(-1, keepdim=True)
+    return torch.full_like(logits, -torch.inf).scatter(-1, best, 0.0)
+
+
+def keep_top_k(logits: Float[Tensor, "*batch vocab"], k: int) -> Float[Tensor, "*batch vocab"]:
+    """Keep the k largest logits, and whatever ties with the k-th; the rest become -inf.
+
+    Source: Fan, Lewis and Dauphin 2018, section 5; ties are kept as in Radford et al.'s own code.
+    Taught in: chapter 12.
+    Raises: ValueError for k below 1.
+    """
+    if k < 1:
+        raise ValueError(f"top_k keeps at least 1 token, and was given {k}. None keeps all.")
+    least = logits.topk(min(k, logits.shape[-1])).values[..., -1:]
+    return logits.masked_fill(logits < least, -torch.inf)
+
+
+def keep_top_p(logits: Float[Tensor, "*batch vocab"], p: float) -> Float[Tensor, "*batch vocab"]:
+    r"""Keep the smallest set of likeliest tokens that reaches the probability p: the nucleus.
+
+    A token stays if those before it, from the likeliest down, sum to less than p;
+    so the likeliest always stays. Of equals, the one with the smaller id comes first.
+
+    Source: Holtzman et al. 2020, equation 2.
+    Taught in: chapter 12.
+    Raises: ValueError unless 0 < p <= 1.
+    """
+    if not 0 < p <= 1:
+        raise ValueError(f"top_p is a probability above 0, at most 1; got {p}. None keeps all.")
+    if p == 1:  # rounding may bring the sum to 1 before the last token
+        return logits
+    falling, order = logits.sort(descending=True, stable=True)
+    reached = falling.double().softmax(-1).cumsum(-1)
+    beyond = F.pad(reached[..., :-1], (1, 0)) >= p
+    return logits.masked_fill(beyond.scatter(-1, order, beyond), -torch.inf)
+
+
+def draw(
+    logits: Float[Tensor, "*batch vocab"], generator: torch.Generator
+) -> Int[Tensor, "*batch"]:
+    r"""Draw a token from softmax(logits): the first at which the summed probability passes u.
+
+    One uniform number u for each row, in float64, from a generator on the CPU:
+    rounding in the logits moves the bounds by as little, so that it hardly ever changes a token.
+
+    Source: Devroye 1986, section III.2.1 (inversion by sequential search).
+    Taught in: chapter 12.
+    """
+    sums = logits.double().softmax(-1).cumsum(-1)
+    u = torch.rand(*sums.shape[:-1], 1, dtype=torch.float64, generator=generator).to(sums.device)
+    return torch.searchsorted(sums, u * sums[..., -1:], right=True).squeeze(-1)
+
+
+def window_start(tokens: int, longest: int) -> int:
+    """Say which token is the first that a model still reads, when it can read `longest` at once.
+
+    All, until there is no room; then the oldest half of the window goes, again and again.
+    A learned position belongs to a place in the window, so what is stored of the rest, computed
+    at other places, is worthless: the rest is read anew, once in every half window.
+
+    Source: a rule of this course; the alternatives are to drop one token each time, and so read
+    everything anew each time, or to stop.
+    Taught in: chapter 12.
+    """
+    half = max(longest // 2, 1)
+    return half * max(0, -(-(tokens - longest) // half))
+
+
+def choose(
+    logits: Float[Tensor, "*batch vocab"],
+    generator: torch.Generator,
+    *,
+    temperature: float = 0.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> Int[Tensor, "*batch"]:
+    """Choose the next token: at temperature 0 the likeliest, else a draw from what is kept.
+
+    First the temperature, then top_k, then top_p.
+
+    Source: Holtzman et al. 2020, section 3; the order is the one of `transformers`.
+    Taught in: chapter 12.
+    Raises: ValueError as the three functions do.
+    """
+    if temperature == 0:
+        return logits.argmax(-1)
+    logits = sharpen(logits.double(), temperature)
+    if top_k is not None:
+        logits = keep_top_k(logits, top_k)
+    if top_p is not None:
+        logits = keep_top_p(logits, top_p)
+    return draw(logits, generator)
+
+
+def stream(
+    model: Model,
+    ids: Int[Tensor, "*batch n"],
+    count: int,
+    *,
+    stop: Collection[int] = (),
+    seed: int = 0,
+    cached: bool = True,
+    **choices,
+) -> Iterator[Int[Tensor, "*batch"]]:
+    """Yield up to `count` tokens, one for each prompt at a time, each after all that came before.
+
+    The choices are those of `choose`: temperature (0, greedy, if nothing is said), top_k, top_p.
+    A prompt that has come to a stop token repeats it, until all have come to one.
+    Without the cache the whole window is read again for each token, with the same result.
+
+    Source: Radford et al. 2019, equation 1, read as a recipe; `window_start` for long texts.
+    Taught in: chapter 12.
+    Raises: ValueError for a prompt that cannot be read, and as `choose` does.
+    """
+    _check(model, ids, count)
+    generator = torch.Generator().manual_seed(seed)
+    stops = torch.tensor([*stop], dtype=ids.dtype, device=ids.device)
+    over = torch.zeros_like(ids[..., 0], dtype=torch.bool)
+    text, unread, start, caches = ids, ids, -1, None
+    for _ in range(count):
+        first = window_start(text.shape[-1], model.config.longest)
+        if first != start or not cached:
+            start, unread = first, text[..., first:]
+            caches = model.caches() if cached else None
+        token = choose(_last_logits(model, unread, caches), generator, **choices)
+        token = torch.where(over, text[..., -1], token)
+        yield token
+        over = over | torch.isin(token, stops)
+        if over.all():
+            return
+        unread = token[..., None]
+        text = torch.cat([text, unread], dim=-1)
+
+
+def generate(
+    model: Model, ids: Int[Tensor, "*batch n"], count: int, **choices
+) -> Int[Tensor, "..."]:
+    """Return the prompts with up to `count` tokens after each: those of `stream`.
+
+    Source: as `stream`.
+    Taught in: chapter 12.
+    Raises: ValueError as `stream` does.
+    """
+    new = list(stream(model, ids, count, **choices))
+    return torch.cat([ids, torch.stack(new, dim=-1)], dim=-1) if new else ids
+
+
+def write(
+    model: Model,
+    tokenizer,
+    prompt: str,
+    count: int,
+    *,
+    file: TextIOBase | None = None,
+    **choices,
+) -> str:
+    """Print a prompt and what the model adds to it, as it comes; return the whole text.
+
+    Any tokeniser with `encode` and `decode` will do. A character of several tokens is printed
+    when it is whole, and a stop token is not.
+
+    Source: as `stream`.
+    Taught in: chapter 12.
+    Raises: ValueError as `stream` does.
+    """
+    ids = list(tokenizer.encode(prompt))
+    prompts = torch.tensor(ids, dtype=torch.long, device=getattr(model, "device", None))
+    shown = _show(tokenizer.decode(ids), "", file)
+    for token in stream(model, prompts, count, **choices):
+        if token.item() in choices.get("stop", ()):
+            break
+        ids.append(token.item())
+        # The first tokens of a character decode to signs that the rest of it will replace.
+        shown = _show(tokenizer.decode(ids).rstrip("\ufffd"), shown, file)
+    return _show(tokenizer.decode(ids), shown, file)
+
+
+def _show(text: str, shown: str, file: TextIOBase | None) -> str:
+    """Print what is new of a text, at once."""
+    print(text[len(shown) :], end="", flush=True, file=file)
+    return max(text, shown, key=len)
+
+
+@torch.inference_mode()
+def _last_logits(
+    model: Model, ids: Int[Tensor, "*batch n"], caches: list[KeyValueCache] | None
+) -> Float[Tensor, "*batch vocab"]:
+    return model(ids, caches=caches, last=True).logits[..., -1, :]
+
+
+def _check(model: Model, ids: Int[Tensor, "*batch n"], count: int) -> None:
+    """Say what is wrong with a prompt before the model stumbles over it."""
+    if count < 0:
+        raise ValueError(f"The number of tokens to add is 0 or more; got {count}.")
+    if not ids.numel():
+        raise ValueError(
+            "A prompt holds at least one token. To start from nothing, give the token that ends "
+            "a text, which for GPT-2 is 50256."
+        )
+    if ids.min() < 0 or ids.max() >= model.config.vocab:
+        raise ValueError(
+            f"The model knows the tokens 0 to {model.config.vocab - 1}, and the prompt holds "
+            f"{ids.min()} to {ids.max()}. Was it encoded by another tokeniser?"
+        )
+    if model.training and model.config.dropout:
+        raise ValueError(
+            "The model is training, and drops numbers at random. Call model.eval() first."
+        )

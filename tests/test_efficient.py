@@ -1,0 +1,111 @@
+"""The fused kernel and the cache give what `attend` gives, and refuse what would be wrong."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lib import masks
+from lib.attention import attend
+from lib.efficient import KeyValueCache, fused
+from lib.shapes import ShapeError
+
+BATCH, HEADS, D_K, D_V = 2, 3, 5, 7
+
+
+def random(*shape: int) -> torch.Tensor:
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+def projected(queries: int, keys: int) -> tuple[torch.Tensor, ...]:
+    torch.manual_seed(queries + keys)
+    return (random(BATCH, HEADS, queries, D_K), random(BATCH, HEADS, keys, D_K),
+            random(BATCH, HEADS, keys, D_V))  # fmt: skip
+
+
+@given(st.integers(1, 13), st.integers(0, 11), st.booleans(), st.booleans())
+def test_the_fused_kernel_mixes_as_attend_does(queries, older, causal, masked):
+    q, k, v = projected(queries, queries + older)
+    mask = torch.rand(BATCH, 1, queries, queries + older) < 0.7 if masked else None
+    if masked:
+        mask[..., 0] = True
+    allowed = mask
+    if causal:
+        past = masks.causal(queries, queries + older, like=q)
+        allowed = past if mask is None else past & mask
+    attended = fused(q, k, v, mask, causal=causal)
+    torch.testing.assert_close(attended.output, attend(q, k, v, allowed).output)
+    assert attended.weights is None
+
+
+def test_a_query_that_may_attend_to_nothing_gets_zeros_as_from_attend():
+    q, k, v = projected(5, 7)
+    mask = torch.rand(5, 7) < 0.5
+    mask[3] = False
+    torch.testing.assert_close(fused(q, k, v, mask).output, attend(q, k, v, mask).output)
+    assert not fused(q, k, v, mask).output[..., 3, :].any()
+
+
+def test_a_causal_call_with_more_queries_than_keys_is_refused():
+    with pytest.raises(ValueError, match=r"got 7 queries, 5 keys"):
+        fused(*projected(7, 5), causal=True)
+
+
+def test_dropout_takes_weights_out_and_keeps_their_mean():
+    torch.manual_seed(0)
+    q, k = torch.zeros(1, 1, D_K), torch.zeros(1, 4001, D_K)
+    output = fused(q, k, torch.ones(1, 4001, 1), dropout=0.25).output.item()
+    assert output != 1
+    assert output == pytest.approx(1, abs=0.05)
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=6))
+def test_a_cache_filled_in_pieces_attends_as_if_all_had_come_at_once(pieces):
+    n = sum(pieces)
+    q, k, v = projected(n, n)
+    cache, outputs = KeyValueCache(31), []
+    for part in zip(*(x.split(pieces, dim=-2) for x in (q, k, v)), strict=True):
+        outputs.append(cache(*part).output)
+    expected = attend(q, k, v, masks.causal(n, like=q)).output
+    torch.testing.assert_close(torch.cat(outputs, dim=-2), expected)
+    assert cache.used == n
+
+
+def test_room_is_taken_once_for_all_that_may_come():
+    q, k, v = projected(11, 11)
+    cache = KeyValueCache(13)
+    cache(q[..., :2, :], k[..., :2, :], v[..., :2, :])
+    assert cache.keys.shape == (BATCH, HEADS, 13, D_K)
+    assert cache.values.shape == (BATCH, HEADS, 13, D_V)
+    places = cache.keys.data_ptr(), cache.values.data_ptr()
+    for i in range(2, 11):
+        cache(*(x[..., i : i + 1, :] for x in (q, k, v)))
+    assert (cache.keys.data_ptr(), cache.values.data_ptr()) == places
+    torch.testing.assert_close(cache.keys[..., :11, :], k)
+
+
+def test_a_mask_may_hide_what_is_stored():
+    q, k, v = projected(5, 5)
+    cache = KeyValueCache(5)
+    cache(*(x[..., :3, :] for x in (q, k, v)))
+    seen = torch.tensor([True, False, True, True, True])
+    output = cache(*(x[..., 3:, :] for x in (q, k, v)), seen.expand(2, 5)).output
+    allowed = masks.causal(2, 5, like=q) & seen
+    torch.testing.assert_close(output, attend(q[..., 3:, :], k, v, allowed).output)
+
+
+def test_a_full_cache_says_what_to_do():
+    q, k, v = projected(3, 3)
+    cache = KeyValueCache(5)
+    cache(q, k, v)
+    with pytest.raises(ValueError, match=r"room for 5 tokens, holds 3 and was given 3 more. Start"):
+        cache(q, k, v)
+
+
+@pytest.mark.parametrize("axis", [0, 1], ids=["batch", "heads"])
+def test_a_stale_cache_does_not_mix_with_other_sequences(axis):
+    q, k, v = projected(3, 3)
+    cache = KeyValueCache(7)
+    cache(q, k, v)
+    with pytest.raises(ShapeError, match=r"Start a new cache"):
+        cache(*(x.narrow(axis, 0, 1) for x in (q, k, v)))
