@@ -1,18 +1,27 @@
 """Text into numbers and back: whole words, or byte pairs that no text can surprise."""
 
+import codecs
 import re
 from collections import Counter
-from collections.abc import Iterable
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+import regex
+
+from lib import bpe
 
 UNKNOWN = "[UNK]"
 
 # A word is letters or digits, with apostrophes inside it; any other visible sign stands alone.
 WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 
-# Merges never cross these: an English ending, a word or a number or punctuation with the space
-# before it, or white space. Every character falls in one of them, so that nothing is lost.
-CHUNK = re.compile(r"'(?:s|t|re|ve|m|ll|d)| ?[^\W\d_]+| ?\d+| ?(?:[^\w\s]|_)+|\s+(?!\S)|\s+")
+# Merges never cross these: an English ending; letters, digits or other signs with the space before
+# them; or white space. Every character falls in one of them, so that nothing is lost. In Unicode
+# \p{L} is any letter and \p{N} any digit, which the standard library's `re` cannot say.
+CHUNK = regex.compile(r"'(?:[sdmt]|ll|re|ve)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
+
+END_OF_TEXT = "<|endoftext|>"
 
 
 def words(text: str) -> list[str]:
@@ -64,56 +73,76 @@ class WordTokenizer:
 class BytePair:
     """Byte-pair encoding: start from the 256 bytes and join, one by one, the commonest neighbours.
 
-    ids 0 to 255 are the bytes themselves, 256 the first pair that was joined, and so on.
+    ids 0 to 255 are the bytes, 256 the first pair that was joined, and so on;
+    special tokens, which stand for no text, come last.
     Any text is some sequence of bytes, so no text is unknown and decode(encode(x)) == x.
 
     Source: Sennrich et al. 2016, algorithm 1; Radford et al. 2019, section 2.2 (bytes, chunks).
-    Taught in: chapter 02.
+    Taught in: chapter 02; as GPT-2's in chapter 12.
+    Raises: ValueError for a merge of ids that do not exist before it, or for an order of the bytes
+        that is not one of all 256.
     """
 
-    def __init__(self, merges: Iterable[tuple[int, int]]):
+    def __init__(
+        self,
+        merges: Iterable[bpe.Pair],
+        *,
+        order: bytes = bytes(range(256)),
+        special: Iterable[str] = (),
+    ):
+        if sorted(order) != list(range(256)):
+            raise ValueError(f"order names each of the 256 bytes once; these {len(order)} do not")
         self.merges = list(merges)
-        self.vocabulary = [bytes([byte]) for byte in range(256)]
-        for left, right in self.merges:
-            self.vocabulary.append(self.vocabulary[left] + self.vocabulary[right])
-        self.rank = {pair: i for i, pair in enumerate(self.merges)}
+        self.vocabulary = [bytes([byte]) for byte in order]
+        self.becomes = {}
+        for pair in self.merges:
+            left, right = (_lookup(self.vocabulary, i) for i in pair)
+            self.becomes.setdefault(pair, len(self.vocabulary))
+            self.vocabulary.append(left + right)
+        self.special = {text: i for i, text in enumerate(special, len(self.vocabulary))}
+        self.vocabulary += [text.encode() for text in self.special]
+        self._id_of_byte = bytes.maketrans(order, bytes(range(256)))
 
     @classmethod
     def train(cls, text: str, merges: int) -> "BytePair":
-        """Learn up to `merges` joins: each time, the pair that occurs most often becomes one token.
+        """Learn up to `merges` joins from a text: see `lib.bpe.learn`."""
+        chunks = Counter(CHUNK.findall(_valid(text)))
+        return cls(bpe.learn({chunk.encode(): n for chunk, n in chunks.items()}, merges))
 
-        Of pairs that occur equally often, the one with the smaller ids is taken;
-        other libraries settle ties in other ways, and then learn other merges from there on.
-        Learning stops early when no pair occurs twice.
+    @classmethod
+    def gpt2(cls, folder: str | Path | None = None) -> "BytePair":
+        """GPT-2's own: 256 bytes, 50,000 merges and `<|endoftext|>`, 50,257 ids in all.
+
+        Raises: FileNotFoundError if its merges are not installed, ValueError if they were altered.
         """
-        chunks = Counter(CHUNK.findall(text))
-        pieces = {chunk: list(chunk.encode()) for chunk in chunks}
-        learned = []
-        for _ in range(merges):
-            pairs = _count_pairs(pieces, chunks)
-            if not pairs or max(pairs.values()) < 2:
-                break
-            best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-            pieces = {chunk: _join(ids, best, 256 + len(learned)) for chunk, ids in pieces.items()}
-            learned.append(best)
-        return cls(learned)
+        return cls(bpe.gpt2_merges(folder), order=bpe.GPT2_BYTES, special=[END_OF_TEXT])
 
     def __len__(self) -> int:
         return len(self.vocabulary)
 
-    def encode(self, text: str) -> list[int]:
-        """Apply the merges to the text in the order in which they were learned."""
-        return [i for chunk in CHUNK.findall(text) for i in self._encode_chunk(chunk)]
+    def encode(self, text: str, *, special: bool = False) -> list[int]:
+        """Apply the merges to the text in the order in which they were learned.
+
+        What looks like a special token is plain text, so that no reader's text can end a document;
+        with special=True it becomes the special token's id.
+        Half of a surrogate pair, which is no character, is read as �.
+        """
+        text = _valid(text)
+        if not (special and self.special):
+            return self._encode_plain(text)
+        ids, marks = [], sorted(self.special, key=len, reverse=True)
+        for part in re.split(f"({'|'.join(map(re.escape, marks))})", text):
+            ids += [self.special[part]] if part in self.special else self._encode_plain(part)
+        return ids
+
+    def _encode_plain(self, text: str) -> list[int]:
+        chunks = CHUNK.findall(text)
+        # A text repeats its words: each is encoded once.
+        ids = {chunk: self._encode_chunk(chunk) for chunk in set(chunks)}
+        return list(chain.from_iterable(map(ids.__getitem__, chunks)))
 
     def _encode_chunk(self, chunk: str) -> list[int]:
-        ids = list(chunk.encode())
-        while len(ids) > 1:
-            # The pair learned earliest goes first; what it makes may complete a later one.
-            first = min(pairwise(ids), key=lambda pair: self.rank.get(pair, len(self.rank)))
-            if first not in self.rank:
-                break
-            ids = _join(ids, first, 256 + self.rank[first])
-        return ids
+        return bpe.join(chunk.encode().translate(self._id_of_byte), self.becomes)
 
     def decode(self, ids: Iterable[int]) -> str:
         """Glue the bytes together and read them as UTF-8.
@@ -124,31 +153,28 @@ class BytePair:
         """
         return b"".join(_lookup(self.vocabulary, i) for i in ids).decode(errors="replace")
 
+    def stream(self, ids: Iterable[int]) -> Iterator[str]:
+        """Decode ids as they come: half a character waits for the ids that make it whole.
+
+        Together the strings are decode(ids).
+
+        Raises: ValueError for a number that is no id.
+        """
+        read = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
+        for i in ids:
+            if text := read(_lookup(self.vocabulary, i)):
+                yield text
+        if text := read(b"", final=True):
+            yield text
+
     def pieces(self, text: str) -> list[str]:
         """The tokens of a text as readable strings; a leading space belongs to its token."""
         return [self.decode([i]) for i in self.encode(text)]
 
 
-def _count_pairs(pieces: dict[str, list[int]], chunks: Counter) -> Counter:
-    """How often each two tokens stand side by side, counted in every copy of every chunk."""
-    pairs = Counter()
-    for chunk, ids in pieces.items():
-        for pair in pairwise(ids):
-            pairs[pair] += chunks[chunk]
-    return pairs
-
-
-def _join(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
-    """Replace the pair by its new id, from left to right: in a a a, the first two are joined."""
-    joined, i = [], 0
-    while i < len(ids):
-        if tuple(ids[i : i + 2]) == pair:
-            joined.append(new)
-            i += 2
-        else:
-            joined.append(ids[i])
-            i += 1
-    return joined
+def _valid(text: str) -> str:
+    """Join the two halves of a surrogate pair, and put � for a half that stands alone."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _lookup(vocabulary: list, i: int):
