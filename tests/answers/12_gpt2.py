@@ -1,0 +1,352 @@
+"""Right answers to exercises 12 in different styles: every one of them must pass."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from lib import masks
+from lib.attention import attend
+from lib.efficient import KeyValueCache, fused
+from lib.gpt2 import GPT2, Config, next_token_loss
+from lib.ops import layer_norm, log_softmax, softmax
+
+
+def embed_by_loops(ids, words, positions, start):
+    if ids.ndim > 1:
+        return np.stack([embed_by_loops(one, words, positions, start) for one in ids])
+    return np.array([words[token] + positions[start + i] for i, token in enumerate(ids)])
+
+
+def embed_by_one_hot(ids, words, positions, start):
+    at = np.arange(start, start + ids.shape[-1])
+    return np.eye(len(words))[ids] @ words + np.eye(len(positions))[at] @ positions
+
+
+def embed_in_torch(ids, words, positions, start):
+    at = torch.arange(ids.shape[-1]) + start
+    return F.embedding(ids, words) + F.embedding(at, positions)
+
+
+def embed_by_take(ids, words, positions, start):
+    at = np.broadcast_to(start + np.arange(ids.shape[-1]), ids.shape)
+    return np.take(words, ids, axis=0) + np.take(positions, at, axis=0)
+
+
+def unembed_by_hand(x, gain, bias, words):
+    centred = x - x.mean(-1, keepdims=True)
+    normal = centred / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
+    return (normal * gain + bias) @ words.T
+
+
+def unembed_in_torch(x, gain, bias, words):
+    return F.linear(F.layer_norm(x, gain.shape, gain, bias), words)
+
+
+def unembed_by_loops(x, gain, bias, words):
+    if x.ndim > 2:
+        return np.stack([unembed_by_loops(one, gain, bias, words) for one in x])
+    normal = layer_norm(x, gain, bias)
+    return np.array([[vector @ row for row in words] for vector in normal])
+
+
+def tie_a_module(words):
+    class Scores(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = words.weight
+
+        def forward(self, x):
+            return x @ self.table.T
+
+    return Scores()
+
+
+def tie_by_assignment(words):
+    head = nn.Linear(*words.weight.shape[::-1], bias=False)
+    head.weight = words.weight
+    return head
+
+
+def tie_on_the_meta_device(words):
+    head = nn.Linear(words.embedding_dim, words.num_embeddings, bias=False, device="meta")
+    head.weight = words.weight
+    return head
+
+
+def tie_by_registering(words):
+    head = nn.Linear(1, 1, bias=False)
+    head.register_parameter("weight", words.weight)
+    return head
+
+
+def layer_by_hand(layer):
+    ours = {}
+    d_model = len(layer["attn.c_proj.bias"])
+    for i, name in enumerate(("query", "key", "value")):
+        part = slice(i * d_model, (i + 1) * d_model)
+        ours[f"{name}.weight"] = layer["attn.c_attn.weight"][:, part].T
+        ours[f"{name}.bias"] = layer["attn.c_attn.bias"][part]
+    for name, theirs in (
+        ("out", "attn.c_proj"), ("expand", "mlp.c_fc"), ("contract", "mlp.c_proj"),
+    ):  # fmt: skip
+        ours[f"{name}.weight"] = layer[f"{theirs}.weight"].T
+        ours[f"{name}.bias"] = layer[f"{theirs}.bias"]
+    return ours
+
+
+def layer_in_torch(layer):
+    turned = {name: tensor.mT if tensor.ndim == 2 else tensor for name, tensor in layer.items()}
+    ours = {}
+    for kind in ("weight", "bias"):
+        for i, part in enumerate(turned[f"attn.c_attn.{kind}"].chunk(3)):
+            ours[f"{('query', 'key', 'value')[i]}.{kind}"] = part
+        ours[f"out.{kind}"] = turned[f"attn.c_proj.{kind}"].contiguous()
+        ours[f"expand.{kind}"] = turned[f"mlp.c_fc.{kind}"]
+        ours[f"contract.{kind}"] = turned[f"mlp.c_proj.{kind}"]
+    return ours
+
+
+def layer_turned_first(layer):
+    q, k, v = np.vsplit(layer["attn.c_attn.weight"].T, 3)
+    q_bias, k_bias, v_bias = layer["attn.c_attn.bias"].reshape(3, -1)
+    return {
+        "query.weight": q, "key.weight": k, "value.weight": v,
+        "query.bias": q_bias, "key.bias": k_bias, "value.bias": v_bias,
+        "out.weight": layer["attn.c_proj.weight"].T, "out.bias": layer["attn.c_proj.bias"],
+        "expand.weight": layer["mlp.c_fc.weight"].T, "expand.bias": layer["mlp.c_fc.bias"],
+        "contract.weight": layer["mlp.c_proj.weight"].T, "contract.bias": layer["mlp.c_proj.bias"],
+    }  # fmt: skip
+
+
+def layer_by_axes(layer):
+    w = layer["attn.c_attn.weight"]
+    three = np.moveaxis(w.reshape(len(w), 3, -1), 0, -1)
+    ours = {f"{name}.weight": three[i] for i, name in enumerate(("query", "key", "value"))}
+    biases = np.array_split(layer["attn.c_attn.bias"], 3)
+    ours |= {f"{n}.bias": b for n, b in zip(("query", "key", "value"), biases, strict=True)}
+    rest = {"out": "attn.c_proj", "expand": "mlp.c_fc", "contract": "mlp.c_proj"}
+    ours |= {f"{n}.weight": np.transpose(layer[f"{t}.weight"]) for n, t in rest.items()}
+    return ours | {f"{n}.bias": layer[f"{t}.bias"] for n, t in rest.items()}
+
+
+def layer_by_multiplying(layer):
+    """The rows of x W for the unit vectors are W; nn.Linear wants what the columns do."""
+    parts = dict(zip(("query", "key", "value"), np.hsplit(layer["attn.c_attn.weight"], 3),
+                     strict=True))  # fmt: skip
+    parts |= {"out": layer["attn.c_proj.weight"], "expand": layer["mlp.c_fc.weight"],
+              "contract": layer["mlp.c_proj.weight"]}  # fmt: skip
+    weights = {f"{n}.weight": np.einsum("io->oi", np.eye(len(w)) @ w) for n, w in parts.items()}
+    q, k, v = np.split(layer["attn.c_attn.bias"], 3)
+    return weights | {"query.bias": q, "key.bias": k, "value.bias": v} | {
+        "out.bias": layer["attn.c_proj.bias"], "expand.bias": layer["mlp.c_fc.bias"],
+        "contract.bias": layer["mlp.c_proj.bias"]}  # fmt: skip
+
+
+def count_part_by_part(vocab, longest, d_model, layers, heads):
+    total = vocab * d_model + longest * d_model
+    for _ in range(layers):
+        for fan_in, fan_out in [(d_model, 3 * d_model), (d_model, d_model),
+                                (d_model, 4 * d_model), (4 * d_model, d_model)]:  # fmt: skip
+            total += fan_in * fan_out + fan_out
+        total += 4 * d_model
+    return total + 2 * d_model
+
+
+def count_a_model(vocab, longest, d_model, layers, heads):
+    config = Config(vocab=vocab, longest=longest, d_model=d_model, heads=heads, layers=layers)
+    with torch.device("meta"):
+        model = GPT2(config)
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def count_head_by_head(vocab, longest, d_model, layers, heads):
+    d_k = d_model // heads
+    one = heads * (3 * (d_model * d_k + d_k) + d_k * d_model) + d_model
+    block = one + 8 * d_model**2 + 5 * d_model + 4 * d_model
+    return (vocab + longest + 2) * d_model + layers * block
+
+
+def loss_by_loops(logits, ids):
+    total, count = 0.0, 0
+    for row, tokens in zip(logits, ids, strict=True):
+        for i in range(len(tokens) - 1):
+            highest = max(row[i])
+            normaliser = highest + math.log(sum(math.exp(s - highest) for s in row[i]))
+            total += normaliser - row[i][tokens[i + 1]]
+            count += 1
+    return total / count
+
+
+def loss_in_torch(logits, ids):
+    return F.cross_entropy(logits[:, :-1].transpose(1, 2), ids[:, 1:]).item()
+
+
+def loss_of_each_sentence(logits, ids):
+    return np.mean([-log_softmax(row)[np.arange(len(one) - 1), one[1:]].mean()
+                    for row, one in zip(logits, ids, strict=True)])  # fmt: skip
+
+
+def loss_by_one_hot(logits, ids):
+    targets = np.eye(logits.shape[-1])[ids[:, 1:]]
+    return -(targets * np.log(softmax(logits[:, :-1]))).sum(-1).mean()
+
+
+def nucleus_by_loops(logits, p):
+    if logits.ndim > 1:
+        return np.stack([nucleus_by_loops(row, p) for row in logits])
+    weights = softmax(logits)
+    left = np.zeros_like(weights)
+    total = 0.0
+    for token in sorted(range(len(weights)), key=lambda i: -weights[i]):
+        if total >= p:
+            break
+        left[token] = weights[token]
+        total += weights[token]
+    return left / total
+
+
+def nucleus_in_torch(logits, p):
+    weights, order = logits.softmax(-1).sort(descending=True)
+    kept = weights.cumsum(-1) - weights < p
+    left = torch.zeros_like(weights).scatter(-1, order, weights * kept)
+    return left / left.sum(-1, keepdim=True)
+
+
+def nucleus_by_bar(logits, p):
+    weights = softmax(logits)
+    falling = np.sort(weights, axis=-1)[..., ::-1]
+    before = np.cumsum(falling, axis=-1) - falling
+    smallest = np.where(before < p, falling, np.inf).min(-1, keepdims=True)
+    left = weights * (weights >= smallest)
+    return left / left.sum(-1, keepdims=True)
+
+
+def nucleus_by_masked_logits(logits, p):
+    order = np.argsort(logits, axis=-1)  # rising
+    rising = np.take_along_axis(softmax(logits), order, axis=-1)
+    dropped = np.cumsum(rising, axis=-1) <= 1 - p
+    hidden = np.zeros(logits.shape, dtype=bool)
+    np.put_along_axis(hidden, order, dropped, axis=-1)
+    return softmax(np.where(hidden, -np.inf, logits))
+
+
+def nucleus_by_pairs(logits, p):
+    """Compare every weight with every other: no sorting at all."""
+    weights = softmax(logits)
+    larger = weights[..., None, :] > weights[..., :, None]
+    before = (larger * weights[..., None, :]).sum(-1)
+    left = np.where(before < p, weights, 0)
+    return left / left.sum(-1, keepdims=True)
+
+
+def step_by_loops(q, k, v, keys, values):
+    keys, values = list(keys), list(values)
+    output = []
+    for query, key, value in zip(q, k, v, strict=True):
+        keys.append(key)
+        values.append(value)
+        weights = softmax(np.array(keys) @ query / math.sqrt(len(query)))
+        output.append(weights @ np.array(values))
+    return np.array(output), np.array(keys), np.array(values)
+
+
+def step_in_torch(q, k, v, keys, values):
+    keys, values = torch.cat([keys, k]), torch.cat([values, v])
+    return fused(q, keys, values, causal=True).output, keys, values
+
+
+def step_by_whole_table(q, k, v, keys, values):
+    """Compute as without a cache, with any queries for the old tokens, and keep the new rows."""
+    old = len(keys)
+    all_q = np.concatenate([np.zeros((old, q.shape[1])), q])
+    keys, values = np.vstack([keys, k]), np.vstack([values, v])
+    whole = attend(all_q, keys, values, np.tri(len(keys), dtype=bool))
+    return whole.output[old:], keys, values
+
+
+def step_with_a_store(q, k, v, keys, values):
+    cache = KeyValueCache(len(keys) + len(k))
+    cache(torch.zeros_like(keys), keys, values)
+    return cache(q, k, v).output, cache.keys, cache.values
+
+
+def step_by_minus_infinity(q, k, v, keys, values):
+    keys, values = np.r_[keys, k], np.r_[values, v]
+    scores = q @ keys.T / np.sqrt(keys.shape[1])
+    ahead = np.triu(np.ones(scores.shape), k=len(keys) - len(q) + 1)
+    return softmax(np.where(ahead, -np.inf, scores)) @ values, keys, values
+
+
+RIGHT = {
+    "12.1": [
+        lambda ids, words, positions, start: (
+            words[ids] + positions[start : start + ids.shape[-1]]
+        ),
+        embed_by_loops,
+        embed_by_one_hot,
+        embed_in_torch,
+        embed_by_take,
+    ],
+    "12.2": [
+        lambda x, gain, bias, words: layer_norm(x, gain, bias) @ words.T,
+        unembed_by_hand,
+        unembed_in_torch,
+        unembed_by_loops,
+        lambda x, gain, bias, words: np.einsum(
+            "...d,vd->...v", layer_norm(x), words * gain) + words @ bias,
+    ],
+    "12.3": [
+        tie_by_assignment,
+        tie_on_the_meta_device,
+        tie_by_registering,
+        tie_a_module,
+        lambda words: lambda x: x @ words.weight.T,
+    ],
+    "12.4": [
+        layer_by_hand,
+        layer_in_torch,
+        layer_turned_first,
+        layer_by_axes,
+        layer_by_multiplying,
+    ],
+    "12.5": [
+        count_part_by_part,
+        count_a_model,
+        count_head_by_head,
+        lambda vocab, longest, d, layers, heads: (
+            (vocab + longest) * d + layers * (12 * d * d + 13 * d) + 2 * d
+        ),
+        lambda vocab, longest, d, layers, heads: np.int64(d) * (
+            vocab + longest + 2 + layers * (12 * d + 13)
+        ),
+    ],
+    "12.6": [
+        loss_by_loops,
+        loss_in_torch,
+        loss_of_each_sentence,
+        loss_by_one_hot,
+        lambda logits, ids: next_token_loss(logits[:, :-1], ids[:, 1:]),
+    ],
+    "12.7": [
+        nucleus_by_loops,
+        nucleus_in_torch,
+        nucleus_by_bar,
+        nucleus_by_masked_logits,
+        nucleus_by_pairs,
+    ],
+    "12.8": [
+        step_by_loops,
+        step_in_torch,
+        step_by_whole_table,
+        step_with_a_store,
+        step_by_minus_infinity,
+        lambda q, k, v, keys, values: (
+            attend(q, np.vstack([keys, k]), np.vstack([values, v]),
+                   masks.causal(len(q), len(keys) + len(k))).output,
+            np.vstack([keys, k]), np.vstack([values, v]),
+        ),
+    ],
+}  # fmt: skip
