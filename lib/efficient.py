@@ -1,11 +1,13 @@
-"""The same attention with less to move: a fused kernel, and a store of past keys and values."""
+"""The same attention with less to move: a fused kernel, shared keys, a store of past ones."""
 
 import torch.nn.functional as F
+from einops import rearrange
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from lib import masks
-from lib.shapes import Attended, mismatch
+from lib.attention import attend
+from lib.shapes import Array, Attended, mismatch
 
 
 def fused(
@@ -36,6 +38,43 @@ def fused(
         q, k, v, mask, dropout_p=dropout, is_causal=causal and queries > 1
     )
     return Attended(output, None)
+
+
+def grouped(
+    q: Float[Array, "*batch head query d_k"],
+    k: Float[Array, "... key d_k"],
+    v: Float[Array, "... key d_v"],
+    mask: Bool[Array, "..."] | None = None,
+) -> Attended:
+    r"""Attend with fewer heads of keys and values than of queries: neighbours share them.
+
+    With $h$ query heads and $g$ heads of keys, query head $i$ reads number
+    $\lfloor i g / h \rfloor$. The result is that of `lib.attention.attend` on keys and values
+    repeated $h / g$ times each, without the copies. $g = h$ is the usual attention, $g = 1$ is
+    multi-query attention.
+
+    Source: Ainslie et al. 2023, section 2.2; Shazeer 2019, section 3, for one head of keys.
+    Taught in: chapter 14.
+    Raises: ShapeError if the groups do not divide the heads, or keys and values differ in them.
+    """
+    heads, groups = q.shape[-3], k.shape[-3]
+    if heads % groups or v.shape[-3] != groups:
+        raise mismatch(
+            "Each head of keys and values serves equally many heads of queries.",
+            "Give k and v one number of heads, a divisor of q's.",
+            q=q,
+            k=k,
+            v=v,
+        )
+    joined, split = "... (group one) n d", "... group one n d"
+    apart, together = f"{joined} -> {split}", f"{split} -> {joined}"
+    if mask is not None and mask.ndim > 2:
+        # A mask for all heads has an axis of length 1 in their place, and needs another.
+        mask = rearrange(mask, apart, group=1 if mask.shape[-3] == 1 else groups)
+    output, weights = attend(
+        rearrange(q, apart, group=groups), k[..., None, :, :], v[..., None, :, :], mask
+    )
+    return Attended(rearrange(output, together), rearrange(weights, together))
 
 
 class KeyValueCache:

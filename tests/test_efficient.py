@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lib import masks
 from lib.attention import attend
-from lib.efficient import KeyValueCache, fused
+from lib.efficient import KeyValueCache, fused, grouped
 from lib.shapes import ShapeError
 
 BATCH, HEADS, D_K, D_V = 2, 3, 5, 7
@@ -57,6 +57,39 @@ def test_dropout_takes_weights_out_and_keeps_their_mean():
     output = fused(q, k, torch.ones(1, 4001, 1), dropout=0.25).output.item()
     assert output != 1
     assert output == pytest.approx(1, abs=0.05)
+
+
+@given(
+    groups=st.sampled_from([1, 2, 3]), each=st.integers(1, 3), keys=st.integers(1, 11),
+    masked=st.sampled_from(["not", "all heads", "sequence", "head"]),
+)  # fmt: skip
+def test_shared_keys_give_what_repeated_ones_give(groups, each, keys, masked):
+    torch.manual_seed(keys)
+    heads = groups * each
+    q, k = random(BATCH, heads, 7, D_K), random(BATCH, groups, keys, D_K)
+    v = random(BATCH, groups, keys, D_V)
+    leading = {"not": (), "all heads": (), "sequence": (BATCH, 1), "head": (BATCH, heads)}[masked]
+    mask = None if masked == "not" else torch.rand(*leading, 7, keys) < 0.6
+    found = grouped(q, k, v, mask)
+    expected = attend(q, *(one.repeat_interleave(each, dim=1) for one in (k, v)), mask)
+    torch.testing.assert_close(found.output, expected.output)
+    torch.testing.assert_close(found.weights, expected.weights)
+
+
+def test_shared_keys_agree_with_pytorchs_own():
+    torch.manual_seed(0)
+    q, k, v = random(BATCH, 6, 7, D_K), random(BATCH, HEADS, 11, D_K), random(BATCH, HEADS, 11, D_V)
+    theirs = torch.nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+    torch.testing.assert_close(grouped(q, k, v).output, theirs)
+    arrays = (one.numpy() for one in (q, k, v))
+    torch.testing.assert_close(torch.from_numpy(grouped(*arrays).output), theirs)
+
+
+@pytest.mark.parametrize("groups", [(2, 2), (3, 1), (5, 5)])
+def test_heads_that_do_not_share_equally_are_refused(groups):
+    k, v = random(BATCH, groups[0], 7, D_K), random(BATCH, groups[1], 7, D_V)
+    with pytest.raises(ShapeError, match=r"equally many heads"):
+        grouped(random(BATCH, HEADS, 7, D_K), k, v)
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=6))

@@ -1,0 +1,350 @@
+"""Cost, cache, flash: the checks."""
+
+import math
+import tracemalloc
+
+import numpy as np
+import torch
+from torch.overrides import TorchFunctionMode
+
+from lib import masks
+from lib.attention import attend
+from lib.checking import Case, Exercise, Law, Task, Wrong
+from lib.efficient import grouped
+
+PAGE = "chapters/14_cost.html"
+
+
+# 14.1, 14.2 ---------------------------------------------------------------------------------
+
+
+def multiply_adds(n, d_model, heads, d_ff, *, maps=4, table=2, per_head=False, tokens=None):
+    """The three counts with their parts exchangeable, so that each wrong idea is one line."""
+    rows = n if tokens is None else tokens
+    pairs = table * n * n * d_model * (heads if per_head else 1)
+    return maps * rows * d_model**2, pairs, 2 * rows * d_model * d_ff
+
+
+def operation_cases(rng):
+    del rng  # sizes have no random part
+    sizes = [(5, 6, 2, 30), (1024, 768, 12, 3072), (100, 60, 4, 90)]
+    about = "n = {}, d_model = {}, {} heads, d_ff = {}"
+    return [Case(size, about=about.format(*size)) for size in sizes]
+
+
+def crossover(d_model, d_ff):
+    return 2 * d_model + d_ff
+
+
+def crossover_cases(rng):
+    del rng  # sizes have no random part
+    sizes = [(6, 30), (768, 3072), (50, 70)]
+    return [Case(size, about="d_model = {}, d_ff = {}".format(*size)) for size in sizes]
+
+
+# 14.3 ---------------------------------------------------------------------------------------
+
+
+def cache_bytes(layers, heads, groups, d_k, texts, tokens, bytes_each):
+    del heads  # queries are asked once and never stored
+    return 2 * layers * groups * d_k * texts * tokens * bytes_each
+
+
+def cache_cases(rng):
+    del rng  # sizes have no random part
+    sizes = [(3, 6, 2, 5, 7, 11, 2), (12, 12, 12, 64, 1, 1024, 4), (32, 32, 8, 128, 4, 4096, 2)]
+    about = "{} layers, {} heads of queries, {} of keys, d_k = {}, {} texts of {} tokens, {} bytes"
+    return [Case(size, about=about.format(*size)) for size in sizes]
+
+
+# 14.4 ---------------------------------------------------------------------------------------
+
+
+def add_tile(maximum, total, mixture, scores, values, *, total_by=None, mixture_by=None,
+             highest=max, early=False):  # fmt: skip
+    """One tile for one row; `total_by` and `mixture_by` are the factors on what was kept."""
+    new = highest(float(maximum), float(np.max(scores)))
+    factor = math.exp(maximum - new)
+    p = np.exp(np.asarray(scores) - new)
+    kept = [factor if by is None else by(factor) for by in (total_by, mixture_by)]
+    fresh = p / p.sum() if early else p
+    return new, kept[0] * total + p.sum(), kept[1] * np.asarray(mixture) + fresh @ values
+
+
+def tile_cases(rng):
+    def draw(old, new, d_v, higher):
+        before, scores = rng.normal(size=old), rng.normal(size=new)
+        scores += before.max() - scores.max() + higher
+        p = np.exp(before - before.max())
+        kept = float(before.max()), float(p.sum()), p @ rng.normal(size=(old, d_v))
+        where = "above" if higher > 0 else "below"
+        about = f"{old} keys seen, {new} new ones with their maximum {where} the old, d_v = {d_v}"
+        return Case((*kept, scores, rng.normal(size=(new, d_v))), about=about)
+
+    return [draw(2, 3, 2, 1.3), draw(3, 2, 5, -0.7), draw(5, 7, 3, 0.4)]
+
+
+def one(factor):
+    del factor
+    return 1.0
+
+
+def inverse(factor):
+    return 1 / factor
+
+
+# 14.5 ---------------------------------------------------------------------------------------
+
+
+def tiled(q, k, v, columns, *, scale=None, last=True, rescale=True, **parts):
+    """Attend tile by tile; every row of queries is walked by `add_tile`."""
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    rows = []
+    for query in q:
+        kept = -math.inf, 0.0, np.zeros(v.shape[-1])
+        for left in range(0, len(k) if last else len(k) - len(k) % columns, columns):
+            tile = slice(left, left + columns)
+            if not rescale:
+                parts["mixture_by"] = one if left else None
+            kept = add_tile(*kept, k[tile] @ query * scale, v[tile], **parts)
+        rows.append(kept[2] / kept[1])
+    return np.array(rows)
+
+
+def tiled_cases(rng):
+    def draw(n, keys, d_k, d_v, columns):
+        shapes = (n, d_k), (keys, d_k), (keys, d_v)
+        about = f"{n} queries, {keys} keys, d_k = {d_k}, d_v = {d_v}, tiles of {columns} keys"
+        return Case((*(rng.normal(size=shape) for shape in shapes), columns), about=about)
+
+    return [draw(2, 5, 4, 3, 2), draw(3, 7, 2, 5, 3), draw(5, 11, 3, 2, 4)]
+
+
+def tile_softmaxes(join):
+    def wrong(q, k, v, columns):
+        lefts = range(0, len(k), columns)
+        tiles = [attend(q, k[i : i + columns], v[i : i + columns]).output for i in lefts]
+        return join(np.array(tiles))
+
+    return wrong
+
+
+class Largest(TorchFunctionMode):
+    """Remember how many numbers the largest tensor held that torch has made."""
+
+    found = 0
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        made = func(*args, **(kwargs or {}))
+        if isinstance(made, torch.Tensor):
+            self.found = max(self.found, made.numel())
+        return made
+
+
+def holds_no_table(answer, case):
+    """Half of the table of 32 by 2048 is too much; a tile of 32 by 16 is a hundredth of it."""
+    rng = np.random.default_rng(14)
+    arrays = [rng.normal(size=shape) for shape in ((32, 2), (2048, 2), (2048, 3))]
+    if isinstance(case.args[0], torch.Tensor):
+        arrays = [case.args[0].new_tensor(array) for array in arrays]
+    answer(*(array[:4] for array in arrays), 2)
+    tracemalloc.start()
+    try:
+        with Largest() as largest:
+            answer(*arrays, 16)
+        peak = max(tracemalloc.get_traced_memory()[1], 8 * largest.found)
+    finally:
+        tracemalloc.stop()
+    return peak < 8 * 32 * 2048 / 2 or (
+        "with 32 queries, 2048 keys and tiles of 16 keys, it holds more than half of the table"
+    )
+
+
+# 14.6 ---------------------------------------------------------------------------------------
+
+
+def share(q, k, v):
+    return grouped(q, k, v).output
+
+
+def by_index(choose):
+    def wrong(q, k, v):
+        read = [choose(i, len(q), len(k)) for i in range(len(q))]
+        return attend(q, k[read], v[read]).output
+
+    return wrong
+
+
+def group_cases(rng):
+    def draw(heads, groups, n, keys, d_k, d_v):
+        shapes = (heads, n, d_k), (groups, keys, d_k), (groups, keys, d_v)
+        about = f"{heads} heads of queries, {groups} of keys and values, {n} queries, {keys} keys"
+        return Case(tuple(rng.normal(size=shape) for shape in shapes), about=about)
+
+    return [draw(4, 2, 2, 3, 2, 3), draw(6, 3, 3, 5, 4, 2), draw(6, 2, 5, 7, 3, 4)]
+
+
+# 14.7, 14.8 ---------------------------------------------------------------------------------
+
+
+def read_on(x, positions, w_q, w_k, w_v, keys, values, *, start=len, mask=masks.causal, past=True,
+            carry=True):  # fmt: skip
+    """New tokens after stored ones, with the parts exchangeable."""
+    at = start(keys)
+    x = x + positions[at : at + len(x)]
+    q, k, v = x @ w_q, x @ w_k, x @ w_v
+    all_keys, all_values = np.concatenate([keys, k]), np.concatenate([values, v])
+    used = (all_keys, all_values) if past else (k, v)
+    output = attend(q, *used, mask(len(q), len(used[0])) if mask else None).output
+    return (output, all_keys, all_values) if carry else (output, keys, values)
+
+
+def read_on_cases(rng):
+    def draw(new, old, d_model, d_k, d_v):
+        shapes = [(new, d_model), (new + old + 2, d_model), (d_model, d_k), (d_model, d_k),
+                  (d_model, d_v), (old, d_k), (old, d_v)]  # fmt: skip
+        about = f"{new} new tokens after {old}, d_model = {d_model}, d_k = {d_k}, d_v = {d_v}"
+        return Case(tuple(0.7 * rng.normal(size=shape) for shape in shapes), about=about)
+
+    return [draw(2, 3, 4, 2, 3), draw(1, 4, 3, 2, 5), draw(3, 2, 5, 3, 4)]
+
+
+def in_two_calls(answer, case):
+    """One token after the other, each call given what the last one returned."""
+    x, positions, w_q, w_k, w_v, keys, values = case.args
+    whole, parts = np.asarray(answer(*case.args)[0]), []
+    for at in range(len(x)):
+        output, keys, values = answer(x[at : at + 1], positions, w_q, w_k, w_v, keys, values)
+        parts.append(np.asarray(output))
+    return bool(np.allclose(np.concatenate(parts), whole, atol=1e-4)) or (
+        "the tokens one by one do not give what they give together"
+    )
+
+
+def in_window(q, k, v, keys, values, width, *, seen=0, kept=0):
+    """One token more; `seen` and `kept` are how many tokens too many it attends to and keeps."""
+    keys, values = np.concatenate([keys, k[None]]), np.concatenate([values, v[None]])
+    read, stored = slice(-width - seen, None), slice(-width - kept, None)
+    output = attend(q[None], keys[read], values[read]).output[0]
+    return output, keys[stored], values[stored]
+
+
+def newest_dropped(q, k, v, keys, values, width):
+    keys, values = np.concatenate([keys, k[None]]), np.concatenate([values, v[None]])
+    return attend(q[None], keys[:width], values[:width]).output[0], keys[:width], values[:width]
+
+
+def window_cases(rng):
+    def draw(old, width, d_k, d_v):
+        shapes = [(d_k,), (d_k,), (d_v,), (old, d_k), (old, d_v)]
+        about = f"a window of {width}, {old} tokens stored, d_k = {d_k}, d_v = {d_v}"
+        return Case((*(rng.normal(size=shape) for shape in shapes), width), about=about)
+
+    return [draw(3, 3, 2, 3), draw(5, 5, 4, 2), draw(2, 5, 3, 4)]
+
+
+EXERCISE = Exercise(
+    chapter="14",
+    title="Cost, cache, flash",
+    tasks=[
+        Task(
+            id="14.1", name="multiply_adds", title="Count the multiply-adds", difficulty=2,
+            importance=5, minutes=10, reference=multiply_adds, cases=operation_cases,
+            read=f"{PAGE}#counting-operations",
+            wrong=[
+                Wrong("M290", lambda *sizes: multiply_adds(*sizes, per_head=True)),
+                Wrong("M291", lambda *sizes: multiply_adds(*sizes, table=1)),
+                Wrong("M127", lambda *sizes: multiply_adds(*sizes, maps=3)),
+                Wrong("M292", lambda n, d, heads, d_ff: multiply_adds(n, d, heads, 4 * d)),
+                Wrong("M293", lambda *sizes: multiply_adds(*sizes, tokens=1)),
+            ],
+        ),
+        Task(
+            id="14.2", name="crossover", title="Where the table takes over", difficulty=2,
+            importance=3, minutes=5, reference=crossover, cases=crossover_cases,
+            read=f"{PAGE}#counting-operations",
+            wrong=[
+                Wrong("M294", lambda d_model, d_ff: 2 * d_model),
+                Wrong("M294", lambda d_model, d_ff: d_ff),
+                Wrong("M291", lambda d_model, d_ff: 4 * d_model + 2 * d_ff),
+                Wrong("M292", lambda d_model, d_ff: 6 * d_model),
+                Wrong("M127", lambda d_model, d_ff: 1.5 * d_model + d_ff),
+            ],
+        ),
+        Task(
+            id="14.3", name="cache_bytes", title="The bytes of a cache", difficulty=1,
+            importance=5, minutes=5, reference=cache_bytes, cases=cache_cases,
+            read=f"{PAGE}#a-cache-and-what-it-costs",
+            wrong=[
+                Wrong("M295", lambda *sizes: cache_bytes(*sizes) // 2),
+                Wrong("M296", lambda layers, heads, groups, *rest: cache_bytes(
+                    layers, heads, heads, *rest)),
+                Wrong("M297", lambda layers, *rest: cache_bytes(1, *rest)),
+                Wrong("M298", lambda *sizes: cache_bytes(*sizes) // sizes[4]),
+            ],
+        ),
+        Task(
+            id="14.4", name="add_tile", title="Add a tile to a row", difficulty=3, importance=5,
+            minutes=15, reference=add_tile, cases=tile_cases,
+            read=f"{PAGE}#a-table-that-is-never-whole",
+            wrong=[
+                Wrong("M299", lambda *args: add_tile(*args, mixture_by=one)),
+                Wrong("M94", lambda *args: add_tile(*args, total_by=one)),
+                Wrong("M94+M299", lambda *args: add_tile(*args, total_by=one, mixture_by=one)),
+                Wrong("M173", lambda *args: add_tile(
+                    *args, total_by=inverse, mixture_by=inverse)),
+                Wrong("M181", lambda *args: add_tile(*args, highest=lambda old, new: old)),
+                Wrong("M320", lambda *args: add_tile(*args, early=True)),
+            ],
+        ),
+        Task(
+            id="14.5", name="tiled", title="Attend in tiles", difficulty=4, importance=5,
+            minutes=20, reference=tiled, cases=tiled_cases,
+            read=f"{PAGE}#a-table-that-is-never-whole",
+            laws=[Law("M321", "no table is held", holds_no_table)],
+            wrong=[
+                Wrong("M321", lambda q, k, v, columns: attend(q, k, v).output),
+                Wrong("M299", lambda *args: tiled(*args, rescale=False)),
+                Wrong("M322", tile_softmaxes(lambda tiles: tiles.mean(0))),
+                Wrong("M322", tile_softmaxes(lambda tiles: tiles.sum(0))),
+                Wrong("M320", lambda *args: tiled(*args, early=True)),
+                Wrong("M323", lambda *args: tiled(*args, last=False)),
+                Wrong("M01", lambda *args: tiled(*args, scale=1.0)),
+            ],
+        ),
+        Task(
+            id="14.6", name="share", title="Shared heads", difficulty=3, importance=4, minutes=10,
+            reference=share, cases=group_cases, read=f"{PAGE}#fewer-keys-nearer-keys",
+            wrong=[
+                Wrong("M324", by_index(lambda i, heads, groups: i % groups)),
+                Wrong("M325", by_index(lambda i, heads, groups: 0)),
+                Wrong("M325", lambda q, k, v: attend(q, k.mean(0), v.mean(0)).output),
+                Wrong("M01", lambda q, k, v: grouped(q * np.sqrt(q.shape[-1]), k, v).output),
+            ],
+        ),
+        Task(
+            id="14.7", name="read_on", title="Read on", difficulty=4, importance=5, minutes=15,
+            reference=read_on, cases=read_on_cases, read=f"{PAGE}#a-cache-and-what-it-costs",
+            laws=[Law(None, "one by one gives what together gives", in_two_calls)],
+            wrong=[
+                Wrong("M250", lambda *args: read_on(*args, start=lambda keys: 0)),
+                Wrong("M58", lambda *args: read_on(*args, start=lambda keys: len(keys) + 1)),
+                Wrong("M32", lambda *args: read_on(
+                    *args, mask=lambda new, keys: np.tri(new, keys, dtype=bool))),
+                Wrong("M24", lambda *args: read_on(*args, mask=None)),
+                Wrong("M262", lambda *args: read_on(*args, past=False)),
+                Wrong("M327", lambda *args: read_on(*args, carry=False)),
+            ],
+        ),
+        Task(
+            id="14.8", name="in_window", title="Write with a window", difficulty=3, importance=3,
+            minutes=10, reference=in_window, cases=window_cases,
+            read=f"{PAGE}#fewer-keys-nearer-keys",
+            wrong=[
+                Wrong("M328", lambda *args: in_window(*args, seen=1, kept=1)),
+                Wrong("M328", lambda *args: in_window(*args, seen=1)),
+                Wrong("M329", newest_dropped),
+            ],
+        ),
+    ],
+)  # fmt: skip
