@@ -36,6 +36,7 @@ def unembed(x, gain, bias, words):
 def unembed_cases(rng):
     def draw(*shape, vocab):
         x = rng.normal(1, 2, size=shape)
+        x[..., 0, :] *= 0.005  # where the variance is small, epsilon shows
         gain, bias = rng.normal(1, 0.3, size=shape[-1]), rng.normal(size=shape[-1])
         words = rng.normal(size=(vocab, shape[-1]))
         return Case((x, gain, bias, words), about=f"x of shape {shape}, {vocab} words")
@@ -43,13 +44,27 @@ def unembed_cases(rng):
     return [draw(2, 4, vocab=3), draw(3, 5, vocab=7), draw(2, 3, 4, vocab=5)]
 
 
-def unembed_unbiased(x, gain, bias, words):
-    d_model = x.shape[-1]
-    return ((layer_norm(x) * np.sqrt((d_model - 1) / d_model)) * gain + bias) @ words.T
+def unembed_by(spread, *, ddof=0, gained=True, shifted=True):
+    """The same with another divisor than sqrt(variance + epsilon), or without gain or bias."""
+
+    def answer(x, gain, bias, words):
+        variance = x.var(-1, keepdims=True, ddof=ddof)
+        normal = (x - x.mean(-1, keepdims=True)) / spread(variance)
+        return (normal * (gain if gained else 1) + (bias if shifted else 0)) @ words.T
+
+    return answer
+
+
+def deviation(variance):
+    return np.sqrt(variance + 1e-5)
 
 
 def unembed_over_tokens(x, gain, bias, words):
     return (layer_norm(x.swapaxes(-1, -2)).swapaxes(-1, -2) * gain + bias) @ words.T
+
+
+def unembed_by_cosines(x, gain, bias, words):
+    return unembed(x, gain, bias, words / np.linalg.norm(words, axis=-1, keepdims=True))
 
 
 # 12.3 ---------------------------------------------------------------------------------------
@@ -104,18 +119,43 @@ def head_of_one_storage(words):
     return head
 
 
+def turned_head(words):
+    head = nn.Linear(words.num_embeddings, words.embedding_dim, bias=False)
+    head.weight = nn.Parameter(words.weight.T)
+    return head
+
+
+def head_with_bias(words):
+    head = nn.Linear(words.embedding_dim, words.num_embeddings)
+    head.weight = words.weight
+    return head
+
+
+def table_replaced(words):
+    head = fresh_head(words)
+    words.weight = head.weight
+    return head
+
+
 # 12.4 ---------------------------------------------------------------------------------------
 
 LINEAR = {"out": "attn.c_proj", "expand": "mlp.c_fc", "contract": "mlp.c_proj"}
 
 
-def carry_over(layer, *, order=(0, 1, 2), stored=(), cut=None):
+def in_columns(weight):
+    return np.split(weight, 3, axis=-1)
+
+
+def carry_over(
+    layer, *, order=(0, 1, 2), bias_order=None, stored=(), cut=in_columns, cut_bias=in_columns
+):
     """The maps of one layer, as nn.Linear keeps them; those named in `stored` as they were."""
-    weights, biases = layer["attn.c_attn.weight"], np.split(layer["attn.c_attn.bias"], 3)
-    thirds = (cut or (lambda weight: np.split(weight, 3, axis=1)))(weights)
+    weights, biases = cut(layer["attn.c_attn.weight"]), cut_bias(layer["attn.c_attn.bias"])
     ours = {}
-    for name, part in zip(("query", "key", "value"), order, strict=True):
-        ours[f"{name}.weight"], ours[f"{name}.bias"] = thirds[part], biases[part]
+    for name, part, other in zip(
+        ("query", "key", "value"), order, bias_order or order, strict=True
+    ):
+        ours[f"{name}.weight"], ours[f"{name}.bias"] = weights[part], biases[other]
     for name, theirs in LINEAR.items():
         ours[f"{name}.weight"], ours[f"{name}.bias"] = (
             layer[f"{theirs}.{kind}"] for kind in ("weight", "bias")
@@ -146,33 +186,51 @@ def by_rows(weight):
     return list(weight.reshape(3, len(weight), -1))
 
 
+def across_rows(weight):
+    return np.split(weight, 3, axis=0)
+
+
+def every_third(weight):
+    return [weight[..., i::3] for i in range(3)]
+
+
+def not_at_all(bias):
+    return [bias] * 3
+
+
 def layer_wrong(**changes):
     return lambda layer: carry_over(layer, **changes)
 
 
+PLACES = (0, 1, 2)
+SWAPS = ((1, 0, 2), (2, 1, 0), (0, 2, 1))
 LAYER_WRONG = [
     Wrong("M63", layer_wrong(stored=EVERY)),
     Wrong("M255", layer_wrong(stored=["out.weight"])),
     Wrong("M255", layer_wrong(stored=SQUARE[:3])),
     Wrong("M255", layer_wrong(stored=SQUARE)),
-    Wrong("M43", layer_wrong(order=(1, 0, 2))),
-    Wrong("M43", layer_wrong(order=(2, 1, 0))),
-    Wrong("M43", layer_wrong(order=(1, 2, 0))),
+    *(Wrong("M43", layer_wrong(order=order)) for order in (*SWAPS, (1, 2, 0), (2, 0, 1))),
+    *(Wrong("M43", layer_wrong(order=order, bias_order=PLACES)) for order in SWAPS),
+    *(Wrong("M43", layer_wrong(bias_order=order)) for order in SWAPS),
     Wrong("M256", layer_wrong(cut=by_rows)),
     Wrong("M256", layer_wrong(cut=by_rows, stored=SQUARE[:3])),
+    Wrong("M256", layer_wrong(cut=across_rows)),
+    Wrong("M256", layer_wrong(cut=every_third)),
+    Wrong("M256", layer_wrong(cut=every_third, cut_bias=every_third)),
+    Wrong("M256", layer_wrong(cut_bias=every_third)),
+    Wrong("M256", layer_wrong(cut_bias=not_at_all)),
 ]
 
 
 # 12.5 ---------------------------------------------------------------------------------------
 
 
-def parameters(vocab, longest, d_model, layers, heads, *, tables=1, positions=1, last=1, small=1,
-               width=1):  # fmt: skip
-    """All numbers of a GPT-2, with what may be forgotten or counted twice made a factor."""
+def parameters(vocab, longest, d_model, layers, heads, *, tables=1, positions=1, joint=3, out=1,
+               wide=8, biases=9, norms=4, last=2):  # fmt: skip
+    """All numbers of a GPT-2; what may be forgotten or counted twice is a factor."""
     del heads  # they share the width
-    matrices = layers * (4 * width + 8) * d_model**2
-    beside = layers * (4 + 5 + 4) * d_model + last * 2 * d_model
-    return tables * vocab * d_model + positions * longest * d_model + matrices + small * beside
+    layer = (joint + out + wide) * d_model**2 + (biases + norms) * d_model
+    return (tables * vocab + positions * longest + last) * d_model + layers * layer
 
 
 def parameter_cases(rng):
@@ -182,8 +240,38 @@ def parameter_cases(rng):
     return [Case(size, about=words.format(*size)) for size in sizes]
 
 
-def every_head_whole(vocab, longest, d_model, layers, heads):
-    return parameters(vocab, longest, d_model, layers, heads, width=heads)
+def counted(**factors):
+    return lambda *sizes: parameters(*sizes, **factors)
+
+
+def every_head_whole(**factors):
+    """Projections of full width for each head: of queries, keys and values, or of all four."""
+    return lambda *sizes: parameters(*sizes, **{key: by * sizes[-1] for key, by in factors.items()})
+
+
+COUNT_WRONG = [
+    Wrong("M59", counted(tables=2)),
+    Wrong("M57", counted(positions=0)),
+    Wrong("M56", counted(last=0)),
+    Wrong("M126", every_head_whole(joint=3)),
+    Wrong("M126", every_head_whole(joint=3, out=1)),
+    Wrong("M126", lambda *sizes: parameters(
+        *sizes, joint=3 * sizes[-1], biases=6 + 3 * sizes[-1])),
+    Wrong("M40", counted(out=0)),
+    Wrong("M40", counted(out=0, biases=8)),
+    Wrong("M196", counted(wide=4)),
+    Wrong("M263", counted(biases=0, norms=0, last=0)),
+    Wrong("M263", counted(biases=0, norms=0)),
+    Wrong("M247", counted(biases=0)),  # of all maps; then of all, three or none of attention's
+    Wrong("M247", counted(biases=5)),
+    Wrong("M247", counted(biases=6)),
+    Wrong("M247", counted(biases=4)),
+    Wrong("M247", counted(norms=0)),
+    Wrong("M247", counted(norms=0, last=0)),
+    Wrong("M247", counted(norms=2)),
+    Wrong("M247", counted(norms=2, last=1)),
+    Wrong("M247", counted(norms=2, last=0)),
+]  # fmt: skip
 
 
 # 12.6 ---------------------------------------------------------------------------------------
@@ -211,6 +299,50 @@ def loss_across_sentences(logits, ids):
     return shifted_loss(logits.reshape(1, -1, logits.shape[-1]), ids.reshape(1, -1), 1)
 
 
+def rolled_loss(by):
+    """Every prediction compared, each with a token of its own sentence, found going round."""
+    return lambda logits, ids: shifted_loss(logits, np.roll(ids, by, axis=1), 0)
+
+
+def backwards_loss(logits, ids):
+    return shifted_loss(logits[:, ::-1], ids[:, ::-1], 1)
+
+
+def divided(by):
+    """The sum over all predictions, divided by another number."""
+
+    def answer(logits, ids):
+        batch, n = ids.shape
+        return loss(logits, ids) * batch * (n - 1) / by(batch, n)
+
+    return answer
+
+
+def unreduced(logits, ids):
+    surprise = -log_softmax(logits)[:, :-1]
+    return np.take_along_axis(surprise, ids[:, 1:, None], axis=-1)[..., 0]
+
+
+LOSS_WRONG = [
+    Wrong("M60", lambda logits, ids: shifted_loss(logits, ids, 0)),
+    Wrong("M61", lambda logits, ids: shifted_loss(logits, ids, 2)),
+    Wrong("M257", loss_across_sentences),
+    Wrong("M19", lambda logits, ids: loss(softmax(logits), ids)),
+    Wrong("M304", rolled_loss(-1)),
+    Wrong("M305", rolled_loss(1)),
+    Wrong("M305", backwards_loss),
+    Wrong("M306", divided(lambda batch, n: 1)),
+    Wrong("M306", divided(lambda batch, n: batch * n)),
+    Wrong("M306", divided(lambda batch, n: batch)),
+    Wrong("M306", divided(lambda batch, n: n - 1)),
+    Wrong("M306", divided(lambda batch, n: n)),
+    Wrong("M306", unreduced),
+    Wrong("M306", lambda logits, ids: unreduced(logits, ids).ravel()),
+    Wrong("M306", lambda logits, ids: unreduced(logits, ids).mean(-1)),
+    Wrong("M167", lambda logits, ids: loss(logits, ids) / np.log(2)),
+]
+
+
 # 12.7 ---------------------------------------------------------------------------------------
 
 
@@ -218,17 +350,18 @@ def nucleus(logits, p):
     return kept_of(logits, p)
 
 
-def kept_of(logits, p, *, one_short=False, unsorted=False, renormalise=True):
+def kept_of(logits, p, *, one_short=False, rising=False, back="inverse", renormalise=True):
     """Top-p with its parts exchangeable."""
     weights = softmax(logits)
-    order = np.argsort(-weights, axis=-1)
+    order = np.argsort(weights if rising else -weights, axis=-1)
     falling = np.take_along_axis(weights, order, axis=-1)
     reached = np.cumsum(falling, axis=-1)
     kept = reached <= p if one_short else reached - falling < p
     kept[..., 0] = True
-    if not unsorted:
-        kept = np.take_along_axis(kept, np.argsort(order, axis=-1), axis=-1)
-    left = np.where(kept, weights, 0)
+    if back in ("inverse", "order"):
+        places = np.argsort(order, axis=-1) if back == "inverse" else order
+        kept = np.take_along_axis(kept, places, axis=-1)
+    left = np.where(kept, falling if back == "sorted" else weights, 0)
     return left / left.sum(-1, keepdims=True) if renormalise else left
 
 
@@ -243,14 +376,41 @@ def nucleus_cases(rng):
     ]
 
 
-def above_the_bar(bar):
+def above_the_bar(bar, *, guarded=True):
+    """Keep each weight by itself: from p, from 1 - p, or from a share p of the largest up."""
+
     def keep(logits, p):
         weights = softmax(logits)
-        left = np.where(weights >= bar(p), weights, 0)
+        left = np.where(weights >= bar(p, weights.max(-1, keepdims=True)), weights, 0)
         total = left.sum(-1, keepdims=True)
-        return left / np.where(total == 0, 1, total)
+        return left / (np.where(total == 0, 1, total) if guarded else total)
 
     return keep
+
+
+def softmax_again(hidden):
+    """The weights of the nucleus taken for logits, with 0 or minus infinity for the others."""
+
+    def answer(logits, p):
+        return softmax(np.where(nucleus(logits, p) > 0, softmax(logits), hidden))
+
+    return answer
+
+
+NUCLEUS_WRONG = [
+    Wrong("M258", lambda logits, p: kept_of(logits, p, one_short=True)),
+    Wrong("M259", above_the_bar(lambda p, most: p)),
+    Wrong("M259", above_the_bar(lambda p, most: p, guarded=False)),
+    Wrong("M259", above_the_bar(lambda p, most: 1 - p)),
+    Wrong("M259", above_the_bar(lambda p, most: p * most)),
+    Wrong("M260", lambda logits, p: kept_of(logits, p, back="not at all")),
+    Wrong("M260", lambda logits, p: kept_of(logits, p, back="sorted")),
+    Wrong("M260", lambda logits, p: kept_of(logits, p, back="order")),
+    Wrong("M308", lambda logits, p: kept_of(logits, p, rising=True)),
+    Wrong("M261", lambda logits, p: kept_of(logits, p, renormalise=False)),
+    Wrong("M19", softmax_again(0)),
+    Wrong("M19", softmax_again(-np.inf)),
+]
 
 
 # 12.8 ---------------------------------------------------------------------------------------
@@ -281,6 +441,54 @@ def mask_from_the_start(q, k, v, keys, values):
     return cached(q, k, v, keys, values, mask)
 
 
+def without_itself(q, k, v, keys, values):
+    mask = np.tri(len(q), len(keys) + len(k), len(keys) - 1, dtype=bool)
+    return cached(q, k, v, keys, values, mask)
+
+
+def only_the_past(q, k, v, keys, values):
+    return attend(q, keys, values).output, *cached(q, k, v, keys, values, None)[1:]
+
+
+def new_in_front(mask):
+    return lambda q, k, v, keys, values: cached(
+        q, keys, values, k, v, mask(len(q), len(keys) + len(k))
+    )
+
+
+def past_behind(new, total):
+    """The mask that fits new keys in front: the past, and the new ones up to oneself."""
+    return np.tri(new, total, dtype=bool) | (np.arange(total) >= new)
+
+
+def itself_twice(*, stored):
+    """The new keys stand in the table a second time; in what is stored too, or not."""
+
+    def answer(q, k, v, keys, values):
+        both, new = (np.concatenate([keys, k]), np.concatenate([values, v])), len(q)
+        twice = np.concatenate([both[0], k]), np.concatenate([both[1], v])
+        seen = np.concatenate([masks.causal(new, len(both[0])), np.eye(new, dtype=bool)], axis=1)
+        return attend(q, *twice, seen).output, *(twice if stored else both)
+
+    return answer
+
+
+STEP_WRONG = [
+    Wrong("M32", mask_from_the_start),
+    Wrong("M24", lambda *args: cached(*args, mask=None)),
+    Wrong("M22", without_itself),
+    Wrong("M262", lambda *args: cached(*args, mask=masks.causal(len(args[0])), past=False)),
+    Wrong("M262", only_the_past),
+    Wrong("M307", new_in_front(masks.causal)),
+    Wrong("M307", new_in_front(past_behind)),
+    Wrong("M307", new_in_front(lambda new, total: None)),
+    Wrong("M309", itself_twice(stored=False)),
+    Wrong("M309", itself_twice(stored=True)),
+    Wrong("M01", lambda q, k, v, keys, values: cached(
+        q, k, v, keys, values, masks.causal(len(q), len(keys) + len(k)), scale=1.0)),
+]  # fmt: skip
+
+
 def in_two_calls(answer, case):
     """All at once, and one after the other: the same outputs."""
     q, k, v, keys, values = case.args
@@ -309,6 +517,8 @@ EXERCISE = Exercise(
                 Wrong("M250", lambda ids, words, positions, start: embed(
                     ids, words, positions, 0)),
                 Wrong("M251", lambda ids, words, positions, start: words[ids] + positions[ids]),
+                Wrong("M303", lambda ids, words, positions, start: embed(
+                    ids, words * words.shape[-1] ** 0.5, positions, start)),
             ],
         ),
         Task(
@@ -316,9 +526,16 @@ EXERCISE = Exercise(
             reference=unembed, cases=unembed_cases, read=f"{PAGE}#claim-S0-52",
             wrong=[
                 Wrong("M56", lambda x, gain, bias, words: x @ words.T),
-                Wrong("M51", unembed_unbiased),
+                Wrong("M51", unembed_by(deviation, ddof=1)),
+                Wrong("M52", unembed_by(lambda variance: np.sqrt(variance) + 1e-5)),
+                Wrong("M226", unembed_by(np.sqrt)),
+                Wrong("M234", unembed_by(deviation, gained=False, shifted=False)),
+                Wrong("M234", unembed_by(deviation, gained=False)),
+                Wrong("M234", unembed_by(deviation, shifted=False)),
                 Wrong("M53", unembed_over_tokens),
                 Wrong("M252", lambda *args: softmax(unembed(*args))),
+                Wrong("M252", lambda *args: log_softmax(unembed(*args))),
+                Wrong("M283", unembed_by_cosines),
             ],
         ),
         Task(
@@ -327,7 +544,8 @@ EXERCISE = Exercise(
             read=f"{PAGE}#one-table-at-both-ends",
             wrong=[
                 Wrong("M59", fresh_head), Wrong("M253", copied_head),
-                Wrong("M254", head_of_one_storage),
+                Wrong("M254", head_of_one_storage), Wrong("M300", table_replaced),
+                Wrong("M301", head_with_bias), Wrong("M302", turned_head),
             ],
         ),
         Task(
@@ -339,49 +557,25 @@ EXERCISE = Exercise(
             id="12.5", name="parameters", title="Count any GPT-2", difficulty=3, importance=4,
             minutes=15, reference=parameters, cases=parameter_cases,
             read=f"{PAGE}#counting-the-parameters",
-            wrong=[
-                Wrong("M59", lambda *sizes: parameters(*sizes, tables=2)),
-                Wrong("M57", lambda *sizes: parameters(*sizes, positions=0)),
-                Wrong("M56", lambda *sizes: parameters(*sizes, last=0)),
-                Wrong("M126", every_head_whole),
-                Wrong("M263", lambda *sizes: parameters(*sizes, small=0)),
-            ],
+            wrong=COUNT_WRONG,
         ),
         Task(
             id="12.6", name="loss", title="The loss of a batch", difficulty=3, importance=5,
             minutes=10, reference=loss, cases=loss_cases, read=f"{PAGE}#claim-S0-53",
-            wrong=[
-                Wrong("M60", lambda logits, ids: shifted_loss(logits, ids, 0)),
-                Wrong("M61", lambda logits, ids: shifted_loss(logits, ids, 2)),
-                Wrong("M257", loss_across_sentences),
-                Wrong("M19", lambda logits, ids: loss(softmax(logits), ids)),
-            ],
+            wrong=LOSS_WRONG,
         ),
         Task(
             id="12.7", name="nucleus", title="The nucleus", difficulty=4, importance=4,
             minutes=20, reference=nucleus, cases=nucleus_cases,
             read=f"{PAGE}#from-a-row-of-logits-to-a-token",
-            wrong=[
-                Wrong("M258", lambda logits, p: kept_of(logits, p, one_short=True)),
-                Wrong("M259", above_the_bar(lambda p: p)),
-                Wrong("M259", above_the_bar(lambda p: 1 - p)),
-                Wrong("M260", lambda logits, p: kept_of(logits, p, unsorted=True)),
-                Wrong("M261", lambda logits, p: kept_of(logits, p, renormalise=False)),
-            ],
+            wrong=NUCLEUS_WRONG,
         ),
         Task(
             id="12.8", name="step", title="One step with a cache", difficulty=4, importance=5,
             minutes=15, reference=step, cases=step_cases,
             read=f"{PAGE}#what-need-not-be-computed-again",
             laws=[Law(None, "one by one gives what together gives", in_two_calls)],
-            wrong=[
-                Wrong("M32", mask_from_the_start),
-                Wrong("M24", lambda *args: cached(*args, mask=None)),
-                Wrong("M262", lambda *args: cached(
-                    *args, mask=masks.causal(len(args[0])), past=False)),
-                Wrong("M01", lambda q, k, v, keys, values: cached(
-                    q, k, v, keys, values, masks.causal(len(q), len(keys) + len(k)), scale=1.0)),
-            ],
+            wrong=STEP_WRONG,
         ),
     ],
 )  # fmt: skip

@@ -1,7 +1,9 @@
 """Text from a model, a token at a time: how the next one is chosen, and the loop around it."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from io import TextIOBase
+from itertools import takewhile
+from operator import index
 
 import torch
 import torch.nn.functional as F
@@ -9,7 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from lib.efficient import KeyValueCache
-from lib.gpt2 import Predicted
+from lib.gpt2 import Predicted, check_ids
 
 # A GPT2, or another that is called as one and has its `config`, `caches` and `training`.
 Model = Callable[..., Predicted]
@@ -20,18 +22,22 @@ def sharpen(
 ) -> Float[Tensor, "*batch vocab"]:
     """Divide by the temperature: below 1 likely tokens gain, above 1 they lose.
 
-    z / T. In the limit T = 0 only the largest is left, or the first of several as large.
+    (z - max z) / T: the softmax sees differences only, and nothing can overflow.
+    In the limit T = 0 only the largest is left, or the first of several as large.
 
     Source: Holtzman et al. 2020, section 3.3.
     Taught in: chapter 12.
-    Raises: ValueError for a temperature below 0.
+    Raises: ValueError for a temperature below 0, or so small that it cannot be divided by.
     """
-    if not 0 <= temperature < float("inf"):
-        raise ValueError(f"A temperature is 0 (greedy) or more, and finite; got {temperature}.")
-    if temperature > 0:
-        return logits / temperature
-    best = logits.argmax(-1, keepdim=True)
-    return torch.full_like(logits, -torch.inf).scatter(-1, best, 0.0)
+    if temperature == 0:
+        best = logits.argmax(-1, keepdim=True)
+        return torch.full_like(logits, -torch.inf).scatter(-1, best, 0.0)
+    least = torch.finfo(logits.dtype).tiny
+    if not least <= temperature < float("inf"):
+        raise ValueError(
+            f"A temperature is 0 (greedy) or at least {least:.0e}, and finite; got {temperature}."
+        )
+    return (logits - logits.amax(-1, keepdim=True)) / temperature
 
 
 def keep_top_k(logits: Float[Tensor, "*batch vocab"], k: int) -> Float[Tensor, "*batch vocab"]:
@@ -112,9 +118,14 @@ def choose(
 
     Source: Holtzman et al. 2020, section 3; the order is the one of `transformers`.
     Taught in: chapter 12.
-    Raises: ValueError as the three functions do.
+    Raises: ValueError as the three functions do, and for a top_k or top_p at temperature 0.
     """
     if temperature == 0:
+        if top_k is not None or top_p is not None:
+            raise ValueError(
+                "At temperature 0 the likeliest token is taken, whatever top_k and top_p keep. "
+                "Give a temperature too, such as 1.0, to draw from what they keep."
+            )
         return logits.argmax(-1)
     logits = sharpen(logits.double(), temperature)
     if top_k is not None:
@@ -134,34 +145,41 @@ def stream(
     cached: bool = True,
     **choices,
 ) -> Iterator[Int[Tensor, "*batch"]]:
-    """Yield up to `count` tokens, one for each prompt at a time, each after all that came before.
+    """Give up to `count` tokens, one for each prompt at a time, each after all that came before.
 
     The choices are those of `choose`: temperature (0, greedy, if nothing is said), top_k, top_p.
     A prompt that has come to a stop token repeats it, until all have come to one.
     Without the cache the whole window is read again for each token, with the same result.
+    What cannot be done is refused at once, before the first token is asked for.
 
     Source: Radford et al. 2019, equation 1, read as a recipe; `window_start` for long texts.
     Taught in: chapter 12.
-    Raises: ValueError for a prompt that cannot be read, and as `choose` does.
+    Raises: TypeError for ids that are no tensor or no ids, ValueError for a prompt that cannot
+    be read, and as `choose` does.
     """
     _check(model, ids, count)
+    choose(torch.zeros(1), torch.Generator(), **choices)  # refuses now what it would refuse later
+    stops = torch.tensor(_stops(stop), dtype=ids.dtype, device=ids.device)
     generator = torch.Generator().manual_seed(seed)
-    stops = torch.tensor([*stop], dtype=ids.dtype, device=ids.device)
-    over = torch.zeros_like(ids[..., 0], dtype=torch.bool)
-    text, unread, start, caches = ids, ids, -1, None
-    for _ in range(count):
-        first = window_start(text.shape[-1], model.config.longest)
-        if first != start or not cached:
-            start, unread = first, text[..., first:]
-            caches = model.caches() if cached else None
-        token = choose(_last_logits(model, unread, caches), generator, **choices)
-        token = torch.where(over, text[..., -1], token)
-        yield token
-        over = over | torch.isin(token, stops)
-        if over.all():
-            return
-        unread = token[..., None]
-        text = torch.cat([text, unread], dim=-1)
+
+    def tokens() -> Iterator[Int[Tensor, "*batch"]]:
+        over = torch.zeros_like(ids[..., 0], dtype=torch.bool)
+        text, unread, start, caches = ids, ids, -1, None
+        for _ in range(count):
+            first = window_start(text.shape[-1], model.config.longest)
+            if first != start or not cached:
+                start, unread = first, text[..., first:]
+                caches = model.caches() if cached else None
+            token = choose(_last_logits(model, unread, caches), generator, **choices)
+            token = torch.where(over, text[..., -1], token)
+            yield token
+            over = over | torch.isin(token, stops)
+            if over.all():
+                return
+            unread = token[..., None]
+            text = torch.cat([text, unread], dim=-1)
+
+    return tokens()
 
 
 def generate(
@@ -183,34 +201,53 @@ def write(
     prompt: str,
     count: int,
     *,
+    stop: Collection[int] = (),
     file: TextIOBase | None = None,
     **choices,
 ) -> str:
     """Print a prompt and what the model adds to it, as it comes; return the whole text.
 
-    Any tokeniser with `encode` and `decode` will do. A character of several tokens is printed
-    when it is whole, and a stop token is not.
+    Any tokeniser with `encode` and `decode` will do; one with `stream`, which decodes ids as they
+    come, has the least work. A character of several tokens is printed when it is whole, and a
+    stop token is not.
 
     Source: as `stream`.
     Taught in: chapter 12.
-    Raises: ValueError as `stream` does.
+    Raises: as `stream` does, before anything is printed.
     """
     ids = list(tokenizer.encode(prompt))
     prompts = torch.tensor(ids, dtype=torch.long, device=getattr(model, "device", None))
-    shown = _show(tokenizer.decode(ids), "", file)
-    for token in stream(model, prompts, count, **choices):
-        if token.item() in choices.get("stop", ()):
-            break
-        ids.append(token.item())
+    tokens = stream(model, prompts, count, stop=stop, **choices)
+    ends = _stops(stop)
+    new = takewhile(lambda i: i not in ends, (token.item() for token in tokens))
+    text = tokenizer.decode(ids)
+    pieces = tokenizer.stream(new) if hasattr(tokenizer, "stream") else _read(tokenizer, ids, new)
+    print(text, end="", flush=True, file=file)
+    for piece in pieces:
+        print(piece, end="", flush=True, file=file)
+        text += piece
+    return text
+
+
+def _read(tokenizer, ids: list[int], new: Iterable[int]) -> Iterator[str]:
+    """Decode new ids as they come, by a tokeniser that decodes only whole texts."""
+    shown = tokenizer.decode(ids)
+    for i in new:
+        ids.append(i)
         # The first tokens of a character decode to signs that the rest of it will replace.
-        shown = _show(tokenizer.decode(ids).rstrip("\ufffd"), shown, file)
-    return _show(tokenizer.decode(ids), shown, file)
+        text = tokenizer.decode(ids).rstrip("\ufffd")
+        yield text[len(shown) :]
+        shown = max(text, shown, key=len)
+    yield tokenizer.decode(ids)[len(shown) :]
 
 
-def _show(text: str, shown: str, file: TextIOBase | None) -> str:
-    """Print what is new of a text, at once."""
-    print(text[len(shown) :], end="", flush=True, file=file)
-    return max(text, shown, key=len)
+def _stops(stop: Collection[int]) -> list[int]:
+    try:
+        return [index(i) for i in stop]
+    except TypeError as error:
+        raise TypeError(
+            f"stop holds the ids that end a text, such as [50256]; got {stop!r}."
+        ) from error
 
 
 @torch.inference_mode()
@@ -222,6 +259,7 @@ def _last_logits(
 
 def _check(model: Model, ids: Int[Tensor, "*batch n"], count: int) -> None:
     """Say what is wrong with a prompt before the model stumbles over it."""
+    check_ids(ids)
     if count < 0:
         raise ValueError(f"The number of tokens to add is 0 or more; got {count}.")
     if not ids.numel():

@@ -22,7 +22,8 @@ class Config:
 
     `longest` is the number of learned positions, so the most tokens that it can read at once.
 
-    Source: Radford et al. 2019, table 2; the vocabulary is 256 bytes, 50,000 merges and one end.
+    Source: Radford et al. 2019, table 2 (layers, width) and section 2.3 (vocabulary, context);
+    the heads stand in the hparams.json that was published with each model.
     """
 
     vocab: int = 50_257
@@ -120,9 +121,12 @@ class GPT2(nn.Module):
     ) -> Float[Tensor, "*batch n d_model"]:
         """Add the row of each token to the row of its position, counted from `start`.
 
-        Raises: ValueError for positions that the model has not learned.
+        Raises: TypeError for what are no ids, ValueError for positions that were not learned.
         """
+        check_ids(ids)
         end = start + ids.shape[-1]
+        if start < 0:
+            raise ValueError(f"Positions are counted from 0, and start is {start}.")
         if end > self.config.longest:
             raise ValueError(
                 f"This model has learned {self.config.longest} positions and was asked for {end}. "
@@ -141,7 +145,14 @@ class GPT2(nn.Module):
         """Return the logits, for every position or only for the last; the weights on request.
 
         With caches (`self.caches()`), the ids follow those that were given with them before.
+
+        Raises: ValueError if caches are given and weights asked for; and as `embed` does.
         """
+        if caches and keep_weights:
+            raise ValueError(
+                "With caches only the new tokens are read, by a kernel that keeps no weights. "
+                "For the weights give the whole text, and no caches."
+            )
         x = self.embed(ids, start=caches[0].used if caches else 0)
         tables = []
         for i, block in enumerate(self.layers):
@@ -163,6 +174,22 @@ class GPT2(nn.Module):
     def caches(self) -> list[KeyValueCache]:
         """One empty cache for each layer, with room for as many tokens as the model can read."""
         return [KeyValueCache(self.config.longest) for _ in self.layers]
+
+
+def check_ids(ids: Int[Tensor, "*batch n"]) -> None:
+    """Refuse what torch cannot look up, and say what it can.
+
+    Source: torch's embedding, which takes whole numbers of 32 or 64 bits.
+    Taught in: chapter 12.
+    Raises: TypeError for a list, for numbers with a point, for a single number.
+    """
+    is_tensor = isinstance(ids, Tensor)
+    if not (is_tensor and ids.dtype in (torch.int32, torch.int64) and ids.ndim):
+        came = f"{ids.dtype} {tuple(ids.shape)}" if is_tensor else f"a {type(ids).__name__}"
+        raise TypeError(
+            "Ids are a tensor of whole numbers, (n) or (batch, n), such as "
+            f"torch.tensor([464, 7185]); got {came}."
+        )
 
 
 def next_token_loss(

@@ -18,6 +18,7 @@ from huggingface_hub import (
 )
 from huggingface_hub.errors import (
     GatedRepoError,
+    OfflineModeIsEnabled,
     RemoteEntryNotFoundError,
     RepositoryNotFoundError,
     RevisionNotFoundError,
@@ -63,8 +64,11 @@ def folder(name: str | Path, *, endpoint: str | None = None) -> Path:
     Source: the layout and the cache of the Hugging Face Hub.
     Taught in: chapter 12.
     Raises: FileNotFoundError if there is no such folder, model or file, ConnectionError if the
-    hub cannot be reached, ValueError if what came is not what was published.
+    hub cannot be reached, ValueError if what came is not what was published, TypeError for what
+    is neither text nor a path.
     """
+    if not isinstance(name, str | Path):
+        raise TypeError(f"A model is named by text or by the path of its folder; got {name!r}.")
     if isinstance(name, str) and name in PUBLISHED:
         published = PUBLISHED[name]
     elif str(name) and Path(name).is_dir():
@@ -72,11 +76,7 @@ def folder(name: str | Path, *, endpoint: str | None = None) -> Path:
     elif isinstance(name, str) and REPOSITORY.fullmatch(name):
         published = Published(name)
     else:
-        raise FileNotFoundError(
-            f"{str(name)!r} is no folder here and no model by name. Give a folder that holds "
-            f"{SETTINGS} and {PARAMETERS}, owner/name on the hub, or one of: "
-            f"{', '.join(PUBLISHED)}."
-        )
+        raise _unknown(name)
     settings = fetch(published, SETTINGS, endpoint=endpoint)
     # Both are of one commit, even if the model changes on the hub in between.
     published = published._replace(commit=settings.parent.name)
@@ -189,12 +189,39 @@ def _explained(published: Published, file: str) -> Iterator[None]:
             f"{published.repository} {shut}. Known by name: {', '.join(PUBLISHED)}."
         ) from error
     except (httpx2.TransportError, OSError) as error:
+        if isinstance(error, OfflineModeIsEnabled):
+            why = (
+                "HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE forbids to fetch it. "
+                "Unset them and start Python anew to fetch it."
+            )
+        else:
+            why = (
+                f"fetching it failed: {error or type(error).__name__}\n"
+                "With a connection, call again: it goes on where it was cut."
+            )
         raise ConnectionError(
-            f"{file} of {published.repository} is not on this machine, and fetching it failed: "
-            f"{error or type(error).__name__}\nWith a connection, call again: it goes on where it "
-            f"was cut. Without one, copy {SETTINGS} and {PARAMETERS} from another machine into "
-            "a folder and give its path."
+            f"{file} of {published.repository} is not on this machine, and {why}\n"
+            f"Without a connection, copy {SETTINGS} and {PARAMETERS} from another machine into a "
+            "folder and give its path, for example './gpt2': the bare name asks the hub."
         ) from error
+
+
+def _unknown(name: str | Path) -> FileNotFoundError:
+    """Make the error for what is neither a folder nor a name that a hub could know."""
+    if str(name) and Path(name).is_file():
+        return FileNotFoundError(
+            f"{name} is a file. Give the folder that holds it, with {SETTINGS} and {PARAMETERS}."
+        )
+    text = str(name)
+    if isinstance(name, Path) and (text in PUBLISHED or REPOSITORY.fullmatch(text)):
+        return FileNotFoundError(
+            f"There is no folder {text} here. A Path is always a folder; for the model of that "
+            f"name on the hub give text: {text!r}."
+        )
+    return FileNotFoundError(
+        f"{text!r} is no folder here and no model by name. Give a folder that holds {SETTINGS} "
+        f"and {PARAMETERS}, owner/name on the hub, or one of: {', '.join(PUBLISHED)}."
+    )
 
 
 def _whole(place: Path) -> Path:

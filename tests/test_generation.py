@@ -22,7 +22,7 @@ from lib.generation import (
     write,
 )
 from lib.gpt2 import GPT2, Config
-from lib.tokens import WordTokenizer
+from lib.tokens import BytePair, WordTokenizer
 from tests.test_gpt2 import IDS, TINY
 
 INF = math.inf
@@ -139,10 +139,18 @@ def test_every_row_of_a_batch_is_shaped_by_itself():
                 assert torch.equal(whole[i, j], shape(rows[i, j], number))
 
 
-@pytest.mark.parametrize("temperature", [-1.0, INF, math.nan])
+@pytest.mark.parametrize("temperature", [-1.0, INF, math.nan, 1e-320])
 def test_a_temperature_that_makes_no_sense_is_refused(temperature):
-    with pytest.raises(ValueError, match=r"A temperature is 0 \(greedy\) or more, and finite"):
+    with pytest.raises(ValueError, match=r"is 0 \(greedy\) or at least 2e-308, and finite; got "):
         sharpen(tensor([1.0]), temperature)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_temperature_near_0_is_greedy_and_does_not_overflow(dtype):
+    logits = torch.tensor([-700.0, 3.0, 700.0, 699.0], dtype=dtype)
+    least = torch.finfo(dtype).tiny
+    assert sharpen(logits, least).softmax(-1).tolist() == [0, 0, 1, 0]
+    assert choose(logits, noise(), temperature=least, top_k=3, top_p=0.9).item() == 2
 
 
 def test_a_k_or_a_p_that_keeps_nothing_is_refused():
@@ -197,12 +205,18 @@ def test_a_choice_is_made_after_temperature_then_top_k_then_top_p():
 
 
 @given(LOGITS)
-def test_temperature_0_is_greedy_whatever_else_is_said(logits):
+def test_temperature_0_is_greedy_and_so_is_a_tiny_nucleus(logits):
     greedy = int(np.argmax(logits))
     assert choose(tensor(logits), noise()).item() == greedy
-    assert choose(tensor(logits), noise(), temperature=0.0, top_k=3, top_p=0.5).item() == greedy
+    assert choose(tensor(logits), noise(), temperature=0.0).item() == greedy
     assert draw(sharpen(tensor(logits), 0.0), noise()).item() == greedy
     assert choose(tensor(logits), noise(), temperature=1.0, top_p=1e-9).item() == greedy
+
+
+@pytest.mark.parametrize("kept", [{"top_k": 3}, {"top_p": 0.5}, {"top_k": 3, "top_p": 0.5}])
+def test_a_top_k_or_top_p_that_would_change_nothing_is_refused(kept):
+    with pytest.raises(ValueError, match=r"At temperature 0 the likeliest .* Give a temperature"):
+        choose(tensor([1.0, 2.0]), noise(), **kept)
 
 
 # The window.
@@ -387,6 +401,24 @@ def test_what_cannot_be_read_is_refused_with_what_to_do(tiny):
         generate(tiny, IDS, 3, temperature=1.0, top_k=0)
 
 
+@pytest.mark.parametrize("ids", [[3, 5], "so", IDS.float(), IDS > 3, IDS[0, 0]], ids=repr)
+def test_what_is_no_tensor_of_ids_is_refused_by_saying_what_came(tiny, ids, bare_calls):
+    with pytest.raises(TypeError, match=r"tensor of whole numbers, .* got (a list|a str|torch\.)"):
+        generate(tiny, ids, 3)
+
+
+@pytest.mark.parametrize("stop", [5, ".", [0.5]])
+def test_what_is_no_collection_of_stop_ids_is_refused(tiny, stop, bare_calls):
+    with pytest.raises(TypeError, match=r"ids that end a text, such as \[50256\]; got "):
+        generate(tiny, IDS, 3, stop=stop)
+
+
+@pytest.mark.parametrize("wrong", [{"top_p": 0.9}, {"temperature": -1.0}, {"topp": 0.9}], ids=str)
+def test_a_wrong_choice_is_refused_before_the_first_token_is_asked_for(tiny, wrong):
+    with pytest.raises((ValueError, TypeError)):
+        stream(tiny, IDS, 3, **wrong)
+
+
 def test_a_model_that_drops_numbers_is_refused():
     torch.manual_seed(0)
     model = GPT2(replace(Config(13, 7, 6, 3, 1), dropout=0.1))
@@ -435,9 +467,36 @@ class Says(GPT2):
         return predicted._replace(logits=logits)
 
 
+class Streams(Bytes):
+    """The same, which decodes a whole text once only: new ids it decodes as they come."""
+
+    def __init__(self):
+        self.decoded = 0
+        self.stream = BytePair([]).stream
+
+    def decode(self, ids: list[int]) -> str:
+        self.decoded += 1
+        assert self.decoded == 1
+        return super().decode(ids)
+
+
 def said(text: bytes, **how) -> tuple[str, list[str]]:
+    both = []
+    for tokenizer in (Bytes(), Streams()):
+        screen = Screen()
+        written = write(Says(text), tokenizer, "so: ", len(text), file=screen, **how)
+        both.append((written, screen.pieces))
+    assert both[0] == both[1]
+    return both[0]
+
+
+def test_nothing_is_printed_before_all_is_known_to_be_right(tiny, bare_calls):
     screen = Screen()
-    return write(Says(text), Bytes(), "so: ", len(text), file=screen, **how), screen.pieces
+    for wrong, how in (("so: ", {}), ("\3", {"top_p": 0.9}), ("\3", {"stop": 5})):
+        with pytest.raises((ValueError, TypeError)):
+            write(tiny, Bytes(), wrong, 3, file=screen, **how)
+    assert screen.pieces == []
+    assert write(tiny, Bytes(), "\3", 1, file=screen) == screen.getvalue()
 
 
 def test_text_appears_as_it_comes_and_characters_when_they_are_whole():

@@ -274,6 +274,18 @@ def test_a_text_longer_than_the_learned_positions_is_refused(tiny):
         tiny(torch.zeros(24, dtype=torch.long))
 
 
+def test_positions_before_the_first_are_refused(tiny):
+    with pytest.raises(ValueError, match=r"counted from 0, and start is -1"):
+        tiny.embed(IDS, -1)
+
+
+@pytest.mark.parametrize("ids", [[3, 5], IDS.double(), IDS[0, 0], IDS.to(torch.uint8)], ids=repr)
+def test_what_cannot_be_looked_up_is_refused_by_saying_what_came(tiny, ids, bare_calls):
+    with pytest.raises(TypeError, match=r"such as torch.tensor\(.*got (a list|torch.\w+ \()"):
+        tiny(ids)
+    assert torch.equal(tiny(IDS.int()).logits, tiny(IDS).logits)
+
+
 def test_dropout_acts_while_training_and_not_otherwise():
     torch.manual_seed(0)
     model = GPT2(replace(SMALL, dropout=0.3)).double()
@@ -316,6 +328,11 @@ def test_a_mask_aligned_with_the_first_key_is_not_gpt2s(tiny, monkeypatch):
     )
     rest = tiny(IDS[:, 7:], caches=caches).logits
     assert (rest - LOGITS[:, 7:]).abs().max() > 1e-3
+
+
+def test_weights_are_not_kept_by_a_model_that_reads_with_caches(tiny):
+    with pytest.raises(ValueError, match=r"For the weights give the whole text, and no caches"):
+        tiny(IDS, caches=tiny.caches(), keep_weights=True)
 
 
 @torch.no_grad()

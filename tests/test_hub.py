@@ -297,7 +297,7 @@ def test_a_file_that_does_not_belong_to_its_pin_is_refused_from_the_cache_too(lo
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones(loopback):
-    for name in ("gpt3", "gpt2/", "/gpt2", "./gpt2", "~/gpt2", "a/b/c", "", Path("a/b")):
+    for name in ("gpt3", "gpt2/", "/gpt2", "./gpt2", "~/gpt2", "a/b/c", "", Path("nowhere")):
         with pytest.raises(FileNotFoundError, match=r"no folder here .*config.json .*gpt2-xl"):
             folder(name, endpoint=loopback.endpoint)
     assert loopback.asked == []
@@ -315,7 +315,11 @@ def test_a_commit_or_a_file_that_the_hub_lacks_is_named(loopback):
 
 def test_offline_it_says_what_to_carry_over(loopback, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    asked = r"(?s)config.json of openai-community/gpt2 is not on this machine.*copy config.json and"
+    asked = (
+        r"config.json of openai-community/gpt2 is not on this machine, and HF_HUB_OFFLINE or .*"
+        r"Unset them and start Python anew.*\nWithout a connection, copy config.json and model.*"
+        r"give its path, for example './gpt2': the bare name asks the hub\."
+    )
     with pytest.raises(ConnectionError, match=asked):
         GPT2.from_pretrained("gpt2", endpoint=loopback.endpoint)
     assert loopback.asked == []
@@ -330,7 +334,8 @@ def test_offline_what_was_fetched_is_still_there(loopback, monkeypatch):
 def test_a_hub_that_is_not_there_is_a_connection_error(loopback):
     nobody = loopback.endpoint
     loopback.close()
-    with pytest.raises(ConnectionError, match=r"fetching it failed: .*refused"):
+    asked = r"(?s)failed: .*refused.*\nWith a connection, call again.*for example './gpt2'"
+    with pytest.raises(ConnectionError, match=asked):
         folder(NAME, endpoint=nobody)
 
 
@@ -356,6 +361,25 @@ def test_a_folder_is_taken_as_it_is_and_a_known_name_is_no_folder(tmp_path, monk
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     with pytest.raises(ConnectionError):
         folder("gpt2")
+
+
+def test_a_path_that_is_no_folder_is_told_from_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("gpt2", "someone/some-gpt2"):
+        with pytest.raises(
+            FileNotFoundError, match=rf"no folder {name} here.* give text: '{name}'"
+        ):
+            folder(Path(name))
+    (tmp_path / "model.safetensors").write_text("")
+    for given in ("model.safetensors", tmp_path / "model.safetensors"):
+        with pytest.raises(FileNotFoundError, match=r"is a file. Give the folder that holds it"):
+            folder(given)
+
+
+@pytest.mark.parametrize("name", [None, 5, b"gpt2"])
+def test_what_is_neither_text_nor_a_path_is_refused(name, bare_calls):
+    with pytest.raises(TypeError, match=r"by text or by the path of its folder; got "):
+        GPT2.from_pretrained(name)
 
 
 def test_a_folder_of_something_else_is_answered_with_what_it_holds(tmp_path):

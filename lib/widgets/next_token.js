@@ -3,7 +3,7 @@
 import { entropy, fmt, softmax, uniform } from "./arithmetic.js";
 import { button, column, frame, h, readout, row, slider } from "./kit.js";
 
-const NEVER = 0.02; // what a pair of words counts that the text does not hold
+const NEVER = 0.02; // added to every count, so that no pair is impossible
 const PROMPT = 3; // words of the text that are given
 const LENGTH = 24; // words that are drawn
 
@@ -56,6 +56,8 @@ export function write(state) {
   });
 }
 
+const nth = (k) => k + ({ 1: "st", 2: "nd", 3: "rd" }[k] ?? "th"); // up to 20
+
 /** What is said of the row that is looked at, and of the whole text. */
 export function report(state) {
   const { words, rows } = table(state.text);
@@ -64,6 +66,7 @@ export function report(state) {
   const before = softmax(rows[one.after]);
   const kept = weights(rows[one.after], state);
   const count = kept.filter((w) => w > 0).length;
+  const ties = state.temperature > 0 && count > state.top_k ? `, ties with the ${nth(state.top_k)} among them` : "";
   const held = before.reduce((sum, w, i) => sum + (kept[i] > 0 ? w : 0), 0);
   const breaks = text.filter(({ seen }) => !seen).length;
   return {
@@ -72,7 +75,7 @@ export function report(state) {
     words,
     before,
     kept,
-    row: `${count} of ${words.length} words, which had ${Math.round(100 * held)} % of the row`,
+    row: `${count} of ${words.length} words${ties}, which had ${Math.round(100 * held)} % of the row`,
     spread: `${fmt(entropy(kept), 2)} nats: like ${fmt(Math.exp(entropy(kept)), 1)} equal words`,
     breaks: `${breaks} of ${LENGTH}`,
   };

@@ -18,7 +18,7 @@ This is the dog that worried the cat that killed the rat that ate the malt that 
 that Jack built ."""
 """Five verses of a nursery rhyme that nobody owns."""
 
-NEVER = 0.02  # what a pair of words counts that the text does not hold
+NEVER = 0.02  # added to every count, so that a pair that the text does not hold is not impossible
 
 
 class NextToken(Interactive):
@@ -34,7 +34,7 @@ class NextToken(Interactive):
     at = traitlets.Int(0, min=0).tag(sync=True)
 
     def row(self, after: str) -> dict[str, float]:
-        """The logit of each word after a given one: the logarithm of how often it followed."""
+        """The logit of each word after a given one: the log of 0.02 more than it followed."""
         words = self.text.split()
         counts = dict.fromkeys(words, NEVER)
         for left, right in pairwise(words):

@@ -215,6 +215,16 @@ def nucleus_in_torch(logits, p):
     return left / left.sum(-1, keepdim=True)
 
 
+def nucleus_put_back(logits, p):
+    """As the last hint has it: decided in falling order, put back along the axis."""
+    weights = softmax(logits)
+    order = np.argsort(-weights, axis=-1)
+    falling = np.take_along_axis(weights, order, axis=-1)
+    kept = np.zeros(weights.shape, dtype=bool)
+    np.put_along_axis(kept, order, falling.cumsum(axis=-1) - falling < p, axis=-1)
+    return weights * kept / (weights * kept).sum(axis=-1, keepdims=True)
+
+
 def nucleus_by_bar(logits, p):
     weights = softmax(logits)
     falling = np.sort(weights, axis=-1)[..., ::-1]
@@ -332,6 +342,7 @@ RIGHT = {
     ],
     "12.7": [
         nucleus_by_loops,
+        nucleus_put_back,
         nucleus_in_torch,
         nucleus_by_bar,
         nucleus_by_masked_logits,

@@ -97,6 +97,21 @@ def test_greedy_repeats_itself_and_heat_breaks_the_rhyme_and_the_nucleus_mends_i
     assert breaks(temperature=1.3) > 2 * breaks() > 0
 
 
+@pytest.mark.parametrize(
+    ("top_k", "said"),
+    [
+        (1, "1 of 17 words, which had 94 %"),
+        (2, "17 of 17 words, ties with the 2nd among them, which had 100 %"),
+        (5, "17 of 17 words, ties with the 5th among them, which had 100 %"),
+        (17, "17 of 17 words, which had 100 %"),
+    ],
+)
+def test_the_readout_says_when_ties_make_more_than_k(top_k, said):
+    state = NextToken(top_k=top_k).state
+    after = [one["after"] for one in call(MODULE, "write", state)]
+    assert call(MODULE, "report", state | {"at": after.index("Jack")})["row"].startswith(said)
+
+
 def test_the_presets_and_the_sliders_change_the_row_and_the_text(widget_page):
     page = widget_page(NextToken())
     page.get_by_role("button", name="greedy").click()
