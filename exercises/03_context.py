@@ -1,0 +1,453 @@
+"""The checks of chapter 03: a word in company, averages with weights, and what they cannot part."""
+
+import numpy as np
+
+from lib import ops
+from lib.checking import Case, Exercise, Task, Wrong
+
+PAGE = "chapters/03_context.html"
+
+
+# 3.1 The two banks, the average added
+
+BANK = np.array([0.5, 0.5])
+BY_MONEY, BY_RIVER = np.array([0.75, 0.25]), np.array([0.25, 0.75])
+SUMS = BANK + BY_MONEY, BANK + BY_RIVER
+
+
+def _dot(a, b):
+    return float((a * b).sum(-1))
+
+
+def _norm(a):
+    return np.sqrt((a * a).sum(-1))
+
+
+WITH_THE_ROW = float(ops.cosine(*SUMS))
+BANKS = [
+    Wrong("M280", float(ops.cosine(BY_MONEY, BY_RIVER))),
+    Wrong("M35", float(ops.cosine(2 * BANK + BY_MONEY, 2 * BANK + BY_RIVER))),
+    Wrong("M280", 1.0),
+    Wrong("M281", float(ops.cosine(BANK + 2 * BY_MONEY, BANK + 2 * BY_RIVER))),
+    Wrong("M70", _dot(*SUMS)),
+    Wrong("M71", _dot(*SUMS) / _dot(SUMS[0], SUMS[0]) ** 2),
+    Wrong("M72", _dot(*SUMS) / float(_norm(SUMS[0]))),
+    Wrong("M73", float(_norm(SUMS[0] - SUMS[1]))),
+]
+
+
+# 3.2 One weighted average
+
+
+def weighted_average(weights, rows):
+    """The rows, each as often as its weight says, divided by all weights together."""
+    return weights @ rows / weights.sum()
+
+
+def weight_cases(rng):
+    money_bank = np.array([[2.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
+    return [
+        Case((np.array([3.0, 1.0]), money_bank), about="2 words, 3 axes; the first counts thrice"),
+        Case((rng.uniform(0.5, 3, size=3), rng.normal(size=(3, 3))), about="3 words, 3 axes"),
+        Case((rng.uniform(0.5, 3, size=5), rng.normal(size=(5, 2))), about="5 words, 2 axes"),
+    ]
+
+
+AVERAGE = [
+    Wrong("M281", lambda weights, rows: weights @ rows),
+    Wrong("M281", lambda weights, rows: weights @ rows / len(rows)),
+    Wrong("M281", lambda weights, rows: weights @ rows / rows.shape[1]),
+    Wrong("M281", lambda weights, rows: weights @ rows / weights.max()),
+    Wrong("M281", lambda weights, rows: weights @ rows / _norm(weights)),
+    Wrong("M281", lambda weights, rows: weights @ rows / weights.sum() / len(rows)),
+    Wrong("M281", lambda weights, rows: rows.sum(0) + 0 * weights.sum()),
+    Wrong("M17", lambda weights, rows: rows.mean(0) + 0 * weights.sum()),
+    Wrong("M16", lambda weights, rows: rows[weights.argmax()]),
+    Wrong("M19", lambda weights, rows: ops.softmax(weights) @ rows),
+]
+
+
+# 3.3 All words at once
+
+
+def alike(x, strength):
+    """Each word as an average of all, with weights softmax(strength x x^T)."""
+    return ops.softmax(strength * (x @ x.T)) @ x
+
+
+def alike_cases(rng):
+    def draw(n, d, strength):
+        x = rng.normal(size=(n, d)) * rng.uniform(0.5, 1.5, size=(n, 1))
+        return Case((x, strength), about=f"{n} words, {d} axes, strength {strength}")
+
+    both = np.array([[2.0, 0], [1, 1], [0, 2], [1, 1]])
+    return [Case((both, 0.75), about="money bank river bank, strength 0.75"),
+            draw(3, 3, 0.7), draw(5, 2, 1.5), draw(2, 7, 0.0)]  # fmt: skip
+
+
+def _units(x):
+    return x / _norm(x)[:, None]
+
+
+def _sums_over_words(x, strength):
+    return ops.softmax(strength * (x.T @ x)) @ x
+
+
+def _in_proportion(x, strength):
+    scores = strength * (x @ x.T)
+    with np.errstate(invalid="ignore"):  # at strength 0 it divides 0 by 0, as a learner would
+        return scores / scores.sum(1, keepdims=True) @ x
+
+
+ALIKE = [
+    Wrong("M05", _sums_over_words),
+    Wrong("M11", lambda x, s: ops.softmax(s * (x @ x.T), axis=0) @ x),
+    Wrong("M12", lambda x, s: np.exp(s * (x @ x.T)) / np.exp(s * (x @ x.T)).sum() @ x),
+    Wrong("M16", lambda x, s: x[(x @ x.T).argmax(1)] + 0 * s),
+    Wrong("M17", lambda x, s: np.zeros_like(x) + x.mean(0)),
+    Wrong("M19", lambda x, s: ops.softmax(ops.softmax(s * (x @ x.T))) @ x),
+    Wrong("M18", lambda x, s: 1 / (1 + np.exp(-s * (x @ x.T))) @ x),
+    Wrong("M80", lambda x, s: ops.softmax(s * (x @ x.T) / x.shape[1] ** 0.5) @ x),
+    Wrong("M161", _in_proportion),
+    Wrong("M192", lambda x, s: s * (x @ x.T) @ x),
+    Wrong("M281", lambda x, s: np.exp(s * (x @ x.T)) @ x),
+    Wrong("M283", lambda x, s: ops.softmax(s * (_units(x) @ _units(x).T)) @ x),
+    Wrong("M284", lambda x, s: s * ops.softmax(x @ x.T) @ x),
+    Wrong("M284", lambda x, s: ops.softmax(x @ x.T) @ x),
+    Wrong("M284", lambda x, s: ops.softmax(x @ x.T / (s or 1)) @ x),
+    Wrong("M284", lambda x, s: ops.softmax(-s * (x @ x.T)) @ x),
+]
+
+
+# 3.4 The word before
+
+
+def word_before(x):
+    """The mean of each word and the one before it; the first stays as it is."""
+    return np.concatenate([x[:1], (x[:-1] + x[1:]) / 2])
+
+
+def sentence_cases(rng):
+    shapes = (3, 3), (5, 2), (2, 7)
+    return [Case((rng.normal(size=(n, d)),), about=f"{n} words, {d} axes") for n, d in shapes]
+
+
+def _both_sides(x):
+    sums, counts = x.copy(), np.ones(len(x))
+    sums[1:] += x[:-1]
+    sums[:-1] += x[1:]
+    counts[1:] += 1
+    counts[:-1] += 1
+    return sums / counts[:, None]
+
+
+def _already_changed(x):
+    y = x.copy()
+    for i in range(1, len(x)):
+        y[i] = (y[i - 1] + x[i]) / 2
+    return y
+
+
+def _all_before(x):
+    return x.cumsum(0) / np.arange(1, len(x) + 1)[:, None]
+
+
+WORD_BEFORE = [
+    Wrong("M285", lambda x: (x + np.roll(x, 1, axis=0)) / 2),
+    Wrong("M285", lambda x: np.concatenate([(x[:-1] + x[1:]) / 2, x[-1:]])),
+    Wrong("M285", lambda x: (x + np.roll(x, -1, axis=0)) / 2),
+    Wrong("M285", lambda x: np.concatenate([x[:1], x[:-1]])),
+    Wrong("M285", lambda x: np.concatenate([0 * x[:1], (x[:-1] + x[1:]) / 2])),
+    Wrong("M285", lambda x: (x + np.append(x[1:], 0 * x[:1], axis=0)) / 2),
+    Wrong("M285", lambda x: (x + np.roll(x, 1, axis=1)) / 2),
+    Wrong("M285", lambda x: (x + np.roll(x, 1)) / 2),
+    Wrong("M285", lambda x: np.append(x[:, :1], (x[:, :-1] + x[:, 1:]) / 2, axis=1)),
+    Wrong("M285", lambda x: np.zeros_like(x) + x.mean(0)),
+    Wrong("M285", _both_sides),
+    Wrong("M285", _all_before),
+    Wrong("M285", _already_changed),
+    Wrong("M281", lambda x: np.concatenate([x[:1] / 2, (x[:-1] + x[1:]) / 2])),
+    Wrong("M281", lambda x: np.concatenate([x[:1], x[:-1] + x[1:]])),
+    Wrong("M281", lambda x: np.concatenate([x[:1], x[:-1] + x[1:] / 2])),
+    Wrong("M281", lambda x: np.concatenate([x[:1], (x[1:] - x[:-1]) / 2])),
+    Wrong("M280", lambda x: x + 0),
+]
+
+
+# 3.5 Falsify "averaging is enough"
+
+
+def parts_twins(method, x, first, second):
+    """Whether two equal rows of x come out different, by more than rounding."""
+    y = method(x)
+    return not np.allclose(y[first], y[second])
+
+
+def _plain(x):
+    return np.zeros_like(x) + x.mean(0)
+
+
+def _in_another_order(x):
+    """A plain average whose sums are taken in another order for each word, so that they round."""
+    turned = (np.roll(x / 10, i, axis=0) for i in range(len(x)))
+    return np.stack([rows.cumsum(0)[-1] * 10 / len(x) for rows in turned])
+
+
+def _likeness_and_place(x):
+    n = len(x)
+    distance = np.abs(np.arange(n)[:, None] - np.arange(n))
+    return ops.softmax(x @ x.T - distance) @ x
+
+
+def _by_place(x):
+    """One average for all, in which later words count more: order matters, twins stay equal."""
+    places = np.arange(1, len(x) + 1.0)
+    return np.zeros_like(x) + places @ x / places.sum()
+
+
+def _numbered(x):
+    """The place is added to the first axis alone."""
+    y = x.copy()
+    y[:, 0] += 0.1 * np.arange(len(x))
+    return y
+
+
+def _every_other_turned(x):
+    """Every second row is read backwards: the same sum and length, another row."""
+    y = x.copy()
+    y[1::2] = y[1::2, ::-1]
+    return y
+
+
+def twin_cases(rng):
+    x = rng.normal(size=(5, 3))
+    x[4] = x[1]
+    methods = {
+        "lookup alone": lambda rows: rows + 0,
+        "the plain average": _plain,
+        "likeness": lambda rows: alike(rows, 1.0),
+        "likeness, strength 7": lambda rows: alike(rows, 7.0),
+        "the average, summed in another order for each word": _in_another_order,
+        "one average, later words count more": _by_place,
+        "the word before": word_before,
+        "the place added to the first axis": _numbered,
+        "every second row read backwards": _every_other_turned,
+        "likeness less distance": _likeness_and_place,
+    }
+    return [Case((method, x, 1, 4), about=name) for name, method in methods.items()]
+
+
+def _exactly(method, x, first, second):
+    y = method(x)
+    return not np.array_equal(y[first], y[second])
+
+
+def _signed(method, x, first, second):
+    y = method(x)
+    return bool((y[first] - y[second]).max() > 1e-9)
+
+
+def _in_sum(method, x, first, second):
+    y = method(x).sum(1)
+    return not np.isclose(y[first], y[second])
+
+
+def _in_length(method, x, first, second):
+    y = _norm(method(x))
+    return not np.isclose(y[first], y[second])
+
+
+def _order_matters(method, x, first, second):
+    order = np.arange(len(x))[::-1]
+    return not np.allclose(method(x[order])[order], method(x))
+
+
+TWINS = [
+    Wrong("M288", lambda method, x, i, j: not np.allclose(method(x), x)),
+    Wrong("M288", lambda method, x, i, j: not np.allclose(method(x)[i], x[i])),
+    Wrong("M288", lambda method, x, i, j: not np.allclose(method(x), method(x)[i])),
+    Wrong("M288", lambda method, x, i, j: not np.allclose(method(x)[0], method(x)[1])),
+    Wrong("M288", lambda method, x, i, j: not np.allclose(x[i], x[j])),
+    Wrong("M288", lambda method, x, i, j: not np.allclose(*method(x[[i, j]]))),
+    Wrong("M288", lambda method, x, i, j: not np.allclose(method(x)[:, 0], method(x)[:, 1])),
+    Wrong("M288", lambda method, x, i, j: bool((method(x)[i] != method(x)[j]).all())),
+    Wrong("M288", _exactly),
+    Wrong("M288", _signed),
+    Wrong("M288", _in_length),
+    Wrong("M288", _order_matters),
+    Wrong("M288", _in_sum),
+]
+
+
+# 3.6 The gap between senses
+
+
+def gap(vectors, senses):
+    """Mean cosine of the pairs of one sense, less that of the pairs of different senses."""
+    return _gap(vectors, senses)
+
+
+def _gap(vectors, senses, measure=ops.cosine, itself=False, part=None):
+    i, j = np.triu_indices(len(senses), 0 if itself else 1)
+    found, same = measure(vectors[i], vectors[j]), senses[i] == senses[j]
+    means = found[same].mean(), found[~same].mean()
+    return float(means[0] - means[1] if part is None else means[part])
+
+
+def use_cases(rng):
+    def draw(senses, d):
+        senses = np.array(senses)
+        centres = rng.normal(size=(senses.max() + 1, d))
+        vectors = centres[senses] + rng.normal(size=(len(senses), d))
+        vectors = vectors * rng.uniform(0.5, 2, size=(len(senses), 1))
+        about = f"{len(senses)} uses, {senses.max() + 1} senses, {d} axes"
+        return Case((vectors, senses), about=about)
+
+    drawn = [draw([0, 0, 1, 1], 3), draw([0, 1, 0, 1, 0], 5), draw([0, 0, 1, 2, 1, 2, 2], 4)]
+    # Uses of one sense that are farther apart than others find out who takes the size of the gap.
+    apart = np.array([[3, 1, 0.5], [1, 2, -0.5], [2, 1, 0], [0.5, 2, -1]])
+    apart = apart + rng.normal(size=apart.shape) / 10
+    return [*drawn, Case((apart, np.array([0, 0, 1, 1])), about="4 uses, a gap below 0")]
+
+
+def _sums(vectors, senses):
+    i, j = np.triu_indices(len(senses), 1)
+    found, same = ops.cosine(vectors[i], vectors[j]), senses[i] == senses[j]
+    return float(found[same].sum() - found[~same].sum())
+
+
+def _against_all(vectors, senses, part):
+    i, j = np.triu_indices(len(senses), 1)
+    every = ops.cosine(vectors[i], vectors[j]).mean()
+    return float((-1) ** part * (_gap(vectors, senses, part=part) - every))
+
+
+def _whole_table(vectors, senses, blank=False):
+    table, same = ops.cosine(vectors[:, None], vectors[None]), senses[:, None] == senses
+    table = table * ~np.eye(len(senses), dtype=bool) if blank else table
+    return float(table[same].mean() - table[~same].mean())
+
+
+def _apart(a, b):
+    return _norm(a - b)
+
+
+GAP = [
+    Wrong("M282", lambda vectors, senses: -_gap(vectors, senses)),
+    Wrong("M282", lambda vectors, senses: abs(_gap(vectors, senses))),
+    Wrong("M287", lambda vectors, senses: _gap(vectors, senses, itself=True)),
+    Wrong("M287", _whole_table),
+    Wrong("M287", lambda vectors, senses: _whole_table(vectors, senses, blank=True)),
+    Wrong("M70", lambda vectors, senses: _gap(vectors, senses, lambda a, b: (a * b).sum(-1))),
+    Wrong("M73", lambda vectors, senses: _gap(vectors, senses, _apart)),
+    Wrong("M73", lambda vectors, senses: -_gap(vectors, senses, _apart)),
+    Wrong("M286", lambda vectors, senses: _gap(vectors, senses, part=0)),
+    Wrong("M286", lambda vectors, senses: _gap(vectors, senses, part=1)),
+    Wrong("M286", lambda vectors, senses: _against_all(vectors, senses, 0)),
+    Wrong("M286", lambda vectors, senses: _against_all(vectors, senses, 1)),
+    Wrong("M286", _sums),
+]
+
+
+# 3.7 A threshold
+
+
+def _best(distances, same, candidates, worth):
+    """The candidate of the greatest worth; the worth is made from two shares and the calls."""
+
+    def of(t):
+        called = distances < t
+        return worth(called[same].mean(), (~called[~same]).mean(), called, same)
+
+    return max(candidates.tolist(), key=of)
+
+
+def best_threshold(distances, same, candidates):
+    """The candidate with the best mean of two shares: same called same, different different."""
+    return _best(distances, same, candidates, lambda one, other, *_: (one + other) / 2)
+
+
+def _midway(distances, same, candidates):
+    middle = (distances[same].mean() + distances[~same].mean()) / 2
+    return float(candidates[np.abs(candidates - middle).argmin()])
+
+
+def _by(worth):
+    return lambda distances, same, candidates: _best(distances, same, candidates, worth)
+
+
+THRESHOLD = [
+    Wrong("M282", _by(lambda one, other, *_: -one - other)),
+    Wrong("M289", _by(lambda one, other, called, same: (called == same).mean())),
+    Wrong("M289", _by(lambda one, *_: one)),
+    Wrong("M289", _by(lambda one, other, *_: other)),
+    Wrong("M289", _by(lambda one, other, *_: one * other)),
+    Wrong("M289", _by(lambda one, other, *_: min(one, other))),
+    Wrong("M289", _by(lambda one, other, *_: -abs(one - other))),
+    Wrong("M289", _by(lambda one, other, c, same: 2 * (c & same).sum() / (c.sum() + same.sum()))),
+    Wrong("M289", _by(lambda one, other, c, same: (c & same).sum() / max(1, c.sum()))),
+    Wrong("M289", _midway),
+]
+
+
+# How many same pairs and how many others lie between each two candidates: found by a search for
+# counts in which every wrong measure above prefers another candidate than the mean of the shares.
+COUNTS = [
+    ([1, 1, 0, 1, 0, 3], [3, 3, 5, 1, 0, 17]),
+    ([2, 0, 3, 1, 0, 1], [0, 0, 13, 3, 12, 3]),
+]
+
+
+def pair_cases(rng):
+    candidates = np.linspace(0.05, 0.45, 9)
+    cases, first = [], rng.integers(3)
+    for counts in COUNTS:
+        steps = first + np.concatenate([np.repeat(np.arange(6), of) for of in counts])
+        distances = candidates[steps] + 0.05 * rng.uniform(0.2, 0.8, size=len(steps))
+        ones, others = map(sum, counts)
+        order = rng.permutation(ones + others)
+        case = distances[order], (np.arange(ones + others) < ones)[order], candidates
+        cases.append(Case(case, about=f"{ones} same pairs, {others} different ones"))
+    return cases
+
+
+EXERCISE = Exercise(
+    chapter="03",
+    title="The context problem",
+    tasks=[
+        Task(
+            id="3.1", name="cos_banks", title="The two banks, the average added", difficulty=1,
+            importance=4, minutes=6, reference=WITH_THE_ROW, wrong=BANKS, read=f"{PAGE}#by-hand",
+        ),
+        Task(
+            id="3.2", name="weighted_average", title="One weighted average", difficulty=1,
+            importance=4, minutes=5, reference=weighted_average, cases=weight_cases,
+            wrong=AVERAGE, read=f"{PAGE}#first-fix-the-plain-average",
+        ),
+        Task(
+            id="3.3", name="alike", title="All words at once", difficulty=3, importance=5,
+            minutes=10, reference=alike, cases=alike_cases, wrong=ALIKE,
+            read=f"{PAGE}#second-fix-listen-to-those-who-are-alike",
+        ),
+        Task(
+            id="3.4", name="word_before", title="The word before", difficulty=2, importance=2,
+            minutes=6, reference=word_before, cases=sentence_cases, wrong=WORD_BEFORE,
+            read=f"{PAGE}#only-the-word-before",
+        ),
+        Task(
+            id="3.5", name="parts_twins", title="Falsify that averaging is enough", difficulty=3,
+            importance=4, minutes=8, reference=parts_twins, cases=twin_cases, wrong=TWINS,
+            read=f"{PAGE}#second-fix-listen-to-those-who-are-alike",
+        ),
+        Task(
+            id="3.6", name="gap", title="The gap between senses", difficulty=3, importance=4,
+            minutes=10, reference=gap, cases=use_cases, wrong=GAP,
+            read=f"{PAGE}#in-a-real-model",
+        ),
+        Task(
+            id="3.7", name="best_threshold", title="A threshold for the same sense",
+            difficulty=3, importance=3, minutes=10, reference=best_threshold, cases=pair_cases,
+            wrong=THRESHOLD, read=f"{PAGE}#in-a-real-model",
+        ),
+    ],
+)  # fmt: skip

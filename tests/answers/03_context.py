@@ -1,0 +1,207 @@
+"""Right answers to exercises 3 in different styles: every one of them must pass."""
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from lib.ops import cosine, softmax
+
+
+def average_by_loop(weights, rows):
+    total, sum_of_weights = np.zeros(rows.shape[1]), 0.0
+    for j in range(len(rows)):
+        total = total + weights[j] * rows[j]
+        sum_of_weights += weights[j]
+    return total / sum_of_weights
+
+
+def average_in_lists(weights, rows):
+    columns = zip(*rows.tolist(), strict=True)
+    whole = sum(weights.tolist())
+    return [sum(w * x for w, x in zip(weights.tolist(), c, strict=True)) / whole for c in columns]
+
+
+def alike_by_loops(x, strength):
+    out = np.zeros_like(x)
+    for i, row in enumerate(x):
+        parts = [math.exp(strength * float(row @ other)) for other in x]
+        for part, other in zip(parts, x, strict=True):
+            out[i] += part / sum(parts) * other
+    return out
+
+
+def alike_stable(x, strength):
+    table = strength * np.einsum("id,jd->ij", x, x)
+    parts = np.exp(table - table.max(1, keepdims=True))
+    return parts / parts.sum(1, keepdims=True) @ x
+
+
+def alike_row_by_row(x, strength):
+    return np.stack([softmax(strength * (x @ row)) @ x for row in x])
+
+
+def before_by_loop(x):
+    y = x.copy()
+    for i in range(1, len(x)):
+        y[i] = (x[i - 1] + x[i]) / 2
+    return y
+
+
+def before_by_matrix(x):
+    n = len(x)
+    weights = (np.eye(n) + np.eye(n, k=-1)) / 2
+    weights[0, 0] = 1
+    return weights @ x
+
+
+def before_by_padding(x):
+    return (x + np.concatenate([x[:1], x[:-1]])) / 2
+
+
+def before_by_roll(x):
+    y = (x + np.roll(x, 1, axis=0)) / 2
+    y[0] = x[0]
+    return y
+
+
+def twins_by_distance(method, x, first, second):
+    y = method(x)
+    return bool(np.abs(y[first] - y[second]).max() > 1e-8)
+
+
+def twins_by_rounding(method, x, first, second):
+    y = np.asarray(method(x)).round(9)
+    return bool((y[first] != y[second]).any())
+
+
+def twins_by_norm(method, x, first, second):
+    one, other = method(x)[[first, second]]
+    return float(np.linalg.norm(one - other)) > 1e-6
+
+
+def twins_in_a_loop(method, x, first, second):
+    y = method(x)
+    pairs = zip(y[first], y[second], strict=True)
+    return any(not math.isclose(a, b, abs_tol=1e-9) for a, b in pairs)
+
+
+def gap_by_loops(vectors, senses):
+    found = {True: [], False: []}
+    for i, j in combinations(range(len(senses)), 2):
+        found[bool(senses[i] == senses[j])].append(float(cosine(vectors[i], vectors[j])))
+    return sum(found[True]) / len(found[True]) - sum(found[False]) / len(found[False])
+
+
+def gap_by_table(vectors, senses):
+    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    table, same = units @ units.T, senses[:, None] == senses
+    return table[same & ~np.eye(len(senses), dtype=bool)].mean() - table[~same].mean()
+
+
+def gap_by_triangle(vectors, senses):
+    i, j = np.triu_indices(len(senses), 1)
+    cosines, same = cosine(vectors[i], vectors[j]), senses[i] == senses[j]
+    return cosines[same].mean() - cosines[~same].mean()
+
+
+def gap_below_the_diagonal(vectors, senses):
+    table = cosine(vectors[:, None], vectors[None])
+    below = np.tri(len(senses), k=-1, dtype=bool)
+    same = np.equal.outer(senses, senses)
+    return np.mean(table[below & same]) - np.mean(table[below & ~same])
+
+
+def gap_in_torch(vectors, senses):
+    vectors, senses = torch.as_tensor(vectors), torch.as_tensor(senses)
+    i, j = torch.triu_indices(len(senses), len(senses), 1)
+    cosines, same = F.cosine_similarity(vectors[i], vectors[j]), senses[i] == senses[j]
+    return (cosines[same].mean() - cosines[~same].mean()).item()
+
+
+def threshold_by_loop(distances, same, candidates):
+    best, worth = None, -1.0
+    for t in candidates:
+        called = distances < t
+        now = (called[same].mean() + (~called[~same]).mean()) / 2
+        if now > worth:
+            best, worth = t, now
+    return best
+
+
+def threshold_by_table(distances, same, candidates):
+    called = distances < candidates[:, None]
+    return candidates[np.argmax(called[:, same].mean(1) - called[:, ~same].mean(1))]
+
+
+def threshold_by_errors(distances, same, candidates):
+    def errors(t):
+        return np.mean(distances[same] >= t) + np.mean(distances[~same] < t)
+
+    return min(candidates, key=errors)
+
+
+def threshold_in_lists(distances, same, candidates):
+    ones = [d for d, s in zip(distances.tolist(), same.tolist(), strict=True) if s]
+    others = [d for d, s in zip(distances.tolist(), same.tolist(), strict=True) if not s]
+    worths = [
+        sum(d < t for d in ones) / len(ones) + sum(d >= t for d in others) / len(others)
+        for t in candidates.tolist()
+    ]
+    return candidates.tolist()[worths.index(max(worths))]
+
+
+def threshold_by_weights(distances, same, candidates):
+    weights = np.where(same, 1 / same.sum(), 1 / (~same).sum())
+    worths = [(weights * ((distances < t) == same)).sum() for t in candidates]
+    return float(candidates[int(np.argmax(worths))])
+
+
+A, B = np.array([1.25, 0.75]), np.array([0.75, 1.25])
+
+RIGHT = {
+    "3.1": [15 / 17, Fraction(15, 17), 0.8823529, A @ B / (A @ A), cosine(A, B)],
+    "3.2": [
+        average_by_loop,
+        average_in_lists,
+        lambda weights, rows: weights @ rows / weights.sum(),
+        lambda weights, rows: np.average(rows, axis=0, weights=weights),
+        lambda weights, rows: (weights[:, None] * rows).sum(0) / weights.sum(),
+        lambda weights, rows: np.einsum("n,nd->d", weights / weights.sum(), rows),
+        lambda weights, rows: softmax(np.log(weights)) @ rows,
+    ],
+    "3.3": [
+        alike_by_loops,
+        alike_stable,
+        alike_row_by_row,
+        lambda x, strength: softmax(strength * (x @ x.T)) @ x,
+        lambda x, strength: torch.softmax(strength * (x @ x.T), dim=-1) @ x,
+        lambda x, strength: (x.T @ softmax(strength * (x @ x.T), axis=1).T).T,
+    ],
+    "3.4": [
+        before_by_loop,
+        before_by_matrix,
+        before_by_padding,
+        before_by_roll,
+        lambda x: np.concatenate([x[:1], (x[:-1] + x[1:]) / 2]),
+        lambda x: torch.cat([x[:1], (x[:-1] + x[1:]) / 2]),
+    ],
+    "3.5": [
+        twins_by_distance,
+        twins_by_rounding,
+        twins_by_norm,
+        twins_in_a_loop,
+        lambda method, x, first, second: not np.allclose(method(x)[first], method(x)[second]),
+    ],
+    "3.6": [gap_by_loops, gap_by_table, gap_by_triangle, gap_below_the_diagonal, gap_in_torch],
+    "3.7": [
+        threshold_by_loop,
+        threshold_by_table,
+        threshold_by_errors,
+        threshold_in_lists,
+        threshold_by_weights,
+    ],
+}
