@@ -1,0 +1,458 @@
+"""Training: the checks."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+
+from lib.checking import Case, Exercise, Task, Wrong
+
+PAGE = "chapters/13_training.html"
+BETAS, EPS = (0.9, 0.95), 1e-8
+
+
+# 13.1 ---------------------------------------------------------------------------------------
+
+
+def learning_rate(step, steps, warmup, peak, floor):
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    return wave((step + 1 - warmup) / (steps - warmup), peak, floor)
+
+
+def wave(done, peak, floor):
+    """Half a cosine: the peak where nothing is done, the floor where all is."""
+    return floor + (peak - floor) * (1 + math.cos(math.pi * done)) / 2
+
+
+def rate_cases(rng):
+    del rng  # a schedule has no random part
+    asked = [(0, 9, 4), (2, 9, 4), (3, 9, 4), (4, 9, 4), (6, 9, 4), (8, 9, 4), (7, 11, 2)]
+    return [
+        Case((step, steps, warmup, 0.63, 0.11), about=f"step {step} of {steps}, warm-up {warmup}")
+        for step, steps, warmup in asked
+    ]
+
+
+def rate_with(*, rise=None, fall=None, last=0):
+    """The schedule with its parts exchangeable; `last`: how many steps longer the warm-up is."""
+
+    def answer(step, steps, warmup, peak, floor):
+        if step < warmup + last:
+            return peak * rise(step, warmup) if rise else peak * (step + 1) / warmup
+        if fall:
+            return fall(step, steps, warmup, peak, floor)
+        return wave((step + 1 - warmup) / (steps - warmup), peak, floor)
+
+    return answer
+
+
+def late(step, steps, warmup, peak, floor):
+    """A fall that counts the steps before this one."""
+    return wave((step - warmup) / (steps - warmup), peak, floor)
+
+
+def falls(shape):
+    """A fall of another shape, given the share done."""
+    return rate_with(
+        fall=lambda step, steps, warmup, peak, floor: shape(
+            (step + 1 - warmup) / (steps - warmup), peak, floor
+        )
+    )
+
+
+def counted(done):
+    """A fall whose share of steps is counted in another way."""
+    return rate_with(
+        fall=lambda step, steps, warmup, peak, floor: wave(done(step, steps, warmup), peak, floor)
+    )
+
+
+def rate_from_floor(step, steps, warmup, peak, floor):
+    if step < warmup:
+        return floor + (peak - floor) * (step + 1) / warmup
+    return learning_rate(step, steps, warmup, peak, floor)
+
+
+# 13.2 ---------------------------------------------------------------------------------------
+
+NAMES = {
+    "words.weight": (31, 7),
+    "positions.weight": (11, 7),
+    "layers.0.attention_norm.weight": (7,),
+    "layers.0.attention_norm.bias": (7,),
+    "layers.0.attention.query.weight": (7, 7),
+    "layers.0.attention.query.bias": (7,),
+    "layers.0.feed_forward.expand.weight": (29, 7),
+    "layers.0.feed_forward.expand.bias": (29,),
+    "norm.gain": (7,),
+    "norm.shift": (7,),
+}
+
+
+def decay_groups(shapes):
+    decayed = [name for name, shape in shapes.items() if len(shape) >= 2]
+    return decayed, [name for name in shapes if name not in decayed]
+
+
+def group_cases(rng):
+    del rng  # names have no random part
+    convolution = {"first.kernel": (5, 3, 3), "first.norm.weight": (5,), "temperature": ()}
+    return [
+        Case((convolution,), about="a small network for pictures"),
+        Case((NAMES,), about="a model of one layer"),
+    ]
+
+
+def groups_by(decays):
+    def answer(shapes):
+        decayed = [name for name, shape in shapes.items() if decays(name, shape)]
+        return decayed, [name for name in shapes if name not in decayed]
+
+    return answer
+
+
+# 13.3 ---------------------------------------------------------------------------------------
+
+
+def adamw(
+    w, gradient, m, v, step, rate, decay, *, coupled=False, corrected="mv", shrink=None, last=False
+):
+    if coupled:
+        gradient = gradient + decay * w
+    m = BETAS[0] * m + (1 - BETAS[0]) * gradient
+    v = BETAS[1] * v + (1 - BETAS[1]) * gradient**2
+    m_hat = m / (1 - BETAS[0] ** step) if "m" in corrected else m
+    v_hat = v / (1 - BETAS[1] ** step) if "v" in corrected else v
+    factor = 1 - (rate * decay if shrink is None else shrink(rate, decay))
+    moved = rate * m_hat / (v_hat**0.5 + EPS)
+    return ((w - moved) * factor if last else w * factor - moved), m, v
+
+
+def adamw_with(**changes):
+    return lambda *args: adamw(*args, **changes)
+
+
+def nothing(rate, decay):
+    return 0 * rate * decay
+
+
+def adamw_cases(rng):
+    def draw(step, *shape):
+        w, gradient, m = rng.normal(size=(3, *shape))
+        v = rng.uniform(0.5, 2, size=shape)
+        if step == 1:
+            m, v = np.zeros(shape), np.zeros(shape)
+        return Case((w, gradient, m, v, step, 0.1, 0.5), about=f"{shape} numbers, step {step}")
+
+    return [draw(1, 3), draw(2, 5), draw(7, 2, 3)]
+
+
+# 13.4 ---------------------------------------------------------------------------------------
+
+
+def accumulate(gradients, tokens):
+    total = sum(gradient * count for gradient, count in zip(gradients, tokens, strict=True))
+    return total / sum(tokens)
+
+
+def part_cases(rng):
+    def draw(tokens, *shape):
+        gradients = [rng.normal(size=shape) for _ in tokens]
+        return Case((gradients, tokens), about=f"parts of {tokens} tokens, {shape} parameters")
+
+    return [draw([4, 4, 4], 2), draw([5, 2], 3), draw([3, 11, 2, 7], 2, 5)]
+
+
+# 13.5 ---------------------------------------------------------------------------------------
+
+
+def norm_of(gradients):
+    return math.sqrt(sum(float((gradient**2).sum()) for gradient in gradients))
+
+
+def clip(gradients, longest, *, stretch=False, norm=None):
+    norm = norm_of(gradients) if norm is None else norm
+    factor = longest / norm if stretch else min(1.0, longest / norm)
+    return [gradient * factor for gradient in gradients]
+
+
+def mean(parts):
+    return [sum(tensors) / len(parts) for tensors in zip(*parts, strict=True)]
+
+
+def update(weights, parts, longest, rate, *, each=None, joined=mean, last=clip):
+    """Prepare each part, join the parts, clip, step; every wrong idea changes one of these."""
+    gradients = last(joined([each(part) if each else part for part in parts]), longest)
+    return [w - rate * g for w, g in zip(weights, gradients, strict=True)]
+
+
+def update_cases(rng):
+    def draw(parts, shapes, length, about):
+        weights = [rng.normal(size=shape) for shape in shapes]
+        drawn = [[rng.normal(size=shape) for shape in shapes] for _ in range(parts)]
+        longest = norm_of(mean(drawn)) * length
+        return Case((weights, drawn, longest, 0.5), about=f"{parts} parts, {about}")
+
+    return [
+        draw(2, [(3,), (2, 2)], 0.4, "a mean gradient that is too long"),
+        draw(3, [(5,), (2, 3), (7,)], 0.6, "a mean gradient that is too long"),
+        draw(2, [(2,), (3,)], 2.7, "a mean gradient that is short enough"),
+    ]
+
+
+def clip_tensors(gradients, longest):
+    return [clip([gradient], longest)[0] for gradient in gradients]
+
+
+def update_parts_clipped(weights, parts, longest, rate):
+    return update(weights, parts, longest, rate, each=lambda part: clip(part, longest))
+
+
+def summed(parts):
+    return [sum(tensors) for tensors in zip(*parts, strict=True)]
+
+
+def clip_sum(weights, parts, longest, rate):
+    return update(weights, parts, longest, rate / len(parts), joined=summed)
+
+
+def step_for_each(weights, parts, longest, rate):
+    return update(weights, parts, longest, rate, each=lambda part: clip(part, longest),
+                  joined=summed, last=lambda gradients, longest: gradients)  # fmt: skip
+
+
+def scaled(factor):
+    """Another factor, from the gradients and the longest norm."""
+
+    def last(gradients, longest):
+        return [gradient * factor(gradients, longest) for gradient in gradients]
+
+    return lambda *args: update(*args, last=last)
+
+
+def size_of(gradients):
+    return sum(math.prod(gradient.shape) for gradient in gradients)
+
+
+# 13.6 ---------------------------------------------------------------------------------------
+
+
+def perplexity(losses, tokens):
+    return np.exp((losses * tokens).sum() / tokens.sum())
+
+
+def loss_cases(rng):
+    def draw(tokens):
+        return Case(
+            (rng.uniform(0.3, 2.5, size=len(tokens)), np.array(tokens, dtype=float)),
+            about=f"batches of {tokens} tokens",
+        )
+
+    return [draw([5, 5]), draw([7, 2]), draw([3, 11, 5])]
+
+
+# 13.7 ---------------------------------------------------------------------------------------
+
+
+def too_good(losses, surprisal, *, count=None):
+    gaps = (surprisal - losses).mean(-1)
+    return gaps.mean() / (gaps.std(ddof=1) / np.sqrt(count or len(gaps)))
+
+
+def leak_cases(rng):
+    def draw(stories, n, leak):
+        surprisal = rng.choice([0.0, 0.7, 1.6], size=(stories, n))
+        # Some stories are harder for the model than others, in all their tokens.
+        extra = rng.exponential(0.1, size=(stories, n)) + rng.exponential(0.2, size=(stories, 1))
+        losses = surprisal * leak + extra
+        kind = "an honest model" if leak == 1 else "a leak"
+        return Case((losses, surprisal), about=f"{stories} stories of {n} tokens, {kind}")
+
+    return [draw(5, 3, 1), draw(7, 5, 0.2), draw(11, 2, 1)]
+
+
+def gaps_over(error):
+    """The mean gap, divided by another error of it."""
+    return lambda losses, surprisal: (
+        (surprisal - losses).mean() / error((surprisal - losses).mean(-1))
+    )
+
+
+def tokens_as_stories(losses, surprisal):
+    return too_good(losses.reshape(-1, 1), surprisal.reshape(-1, 1))
+
+
+def columns_as_stories(losses, surprisal, count=None):
+    return too_good(losses.T, surprisal.T, count=count)
+
+
+def spread_of_tokens(losses, surprisal):
+    gaps = surprisal - losses
+    return gaps.mean() / (gaps.std(ddof=1) / np.sqrt(len(gaps)))
+
+
+# 13.8 ---------------------------------------------------------------------------------------
+
+CHECKPOINT = {"weights", "first moments", "second moments", "step", "generator state"}
+WORDS = [*sorted(CHECKPOINT), "gradients", "learning rate", "activations", "losses so far"]
+MISTAKEN = [
+    *(CHECKPOINT ^ set(some) for count in (1, 2) for some in combinations(WORDS, count)),
+    *({"weights"} | some for some in (set(), {"step"}, {"learning rate"}, {"generator state"})),
+    {"weights", "step", "learning rate"},
+    set(WORDS),
+]
+
+
+EXERCISE = Exercise(
+    chapter="13",
+    title="Training",
+    tasks=[
+        Task(
+            id="13.1", name="learning_rate", title="Warm up, then come down", difficulty=2,
+            importance=4, minutes=10, reference=learning_rate, cases=rate_cases,
+            read=f"{PAGE}#how-far-to-step",
+            wrong=[
+                Wrong("M264", rate_with(rise=lambda k, n: k / n, fall=late)),
+                Wrong("M264", rate_with(rise=lambda k, n: k / n)),
+                Wrong("M264", rate_with(rise=lambda k, n: (k + 1) / (n + 1))),
+                Wrong("M264", rate_with(fall=late)),
+                Wrong("M264", counted(lambda k, all, n: (k - n) / (all - n - 1))),
+                Wrong("M264", rate_with(last=1)),
+                Wrong("M264", rate_from_floor),
+                Wrong("M265", falls(lambda done, p, low: wave(done, p, 0))),
+                Wrong("M265", falls(lambda done, p, low: max(low, wave(done, p, 0)))),
+                Wrong("M265", falls(lambda done, p, low: wave(done, p, low * p))),
+                Wrong("M265", falls(lambda done, p, low: low + wave(done, p, 0))),
+                Wrong("M265", falls(lambda done, p, low: low + 2 * wave(done, p - low, 0))),
+                Wrong("M265", falls(lambda done, p, low: p + (low - p) * done)),
+                Wrong("M265", falls(
+                    lambda done, p, low: low + (p - low) * math.cos(math.pi * done / 2))),
+                Wrong("M265", falls(
+                    lambda done, p, low: low + (p - low) * math.cos(math.pi * done))),
+                Wrong("M265", falls(lambda done, p, low: p)),
+                Wrong("M266", counted(lambda k, all, n: (k + 1) / all)),
+                Wrong("M266", counted(lambda k, all, n: k / all)),
+                Wrong("M266", counted(lambda k, all, n: (k + 1 - n) / all)),
+                Wrong("M266", lambda k, all, n, p, low: wave((k + 1) / all, p, low)),
+                Wrong("M266", lambda k, all, n, p, low: (
+                    min(1, (k + 1) / n) * wave((k + 1) / all, p, low))),
+            ],
+        ),
+        Task(
+            id="13.2", name="decay_groups", title="What shrinks and what does not", difficulty=2,
+            importance=4, minutes=5, reference=decay_groups, cases=group_cases,
+            read=f"{PAGE}#how-far-to-step",
+            wrong=[
+                Wrong("M267", groups_by(lambda name, shape: True)),
+                Wrong("M267", groups_by(lambda name, shape: not name.endswith("bias"))),
+                Wrong("M267", groups_by(lambda name, shape: len(shape) > 0)),
+                Wrong("M268", groups_by(lambda name, shape: name.endswith("weight"))),
+                Wrong("M268", groups_by(
+                    lambda name, shape: not (name.endswith("bias") or "norm" in name))),
+                Wrong("M268", groups_by(lambda name, shape: len(shape) == 2)),
+                Wrong("M268", groups_by(lambda name, shape: len(shape) > 2)),
+                Wrong("M268", groups_by(lambda name, shape: math.prod(shape) > 7)),
+                Wrong("M268", groups_by(lambda name, shape: (
+                    len(shape) >= 2 and not name.startswith(("words", "positions"))))),
+            ],
+        ),
+        Task(
+            id="13.3", name="adamw", title="One step of AdamW", difficulty=4, importance=4,
+            minutes=20, reference=adamw, cases=adamw_cases, read=f"{PAGE}#by-hand",
+            wrong=[
+                Wrong("M269", adamw_with(coupled=True, shrink=nothing)),
+                Wrong("M269", adamw_with(coupled=True)),
+                Wrong("M269", adamw_with(shrink=nothing)),
+                Wrong("M269", adamw_with(shrink=lambda rate, decay: decay)),
+                Wrong("M269", adamw_with(last=True)),
+                Wrong("M270", adamw_with(corrected="")),
+                Wrong("M270", adamw_with(corrected="m")),
+                Wrong("M270", adamw_with(corrected="v")),
+                Wrong("M269+M270", adamw_with(coupled=True, shrink=nothing, corrected="")),
+            ],
+        ),
+        Task(
+            id="13.4", name="accumulate", title="A large batch in parts", difficulty=3,
+            importance=5, minutes=10, reference=accumulate, cases=part_cases,
+            read=f"{PAGE}#more-machines",
+            wrong=[
+                Wrong("M271", lambda gradients, tokens: sum(gradients)),
+                Wrong("M271", lambda gradients, tokens: sum(
+                    g * n for g, n in zip(gradients, tokens, strict=True))),
+                Wrong("M272", lambda gradients, tokens: sum(gradients) / len(gradients)),
+                Wrong("M272", lambda gradients, tokens: sum(gradients) / sum(tokens)),
+            ],
+        ),
+        Task(
+            id="13.5", name="update", title="Accumulate, clip, step", difficulty=4, importance=4,
+            minutes=15, reference=update, cases=update_cases, read=f"{PAGE}#how-far-to-step",
+            wrong=[
+                Wrong("M274", update_parts_clipped),
+                Wrong("M274", lambda weights, parts, longest, rate: update(
+                    weights, parts, longest, rate, each=lambda part: clip(part, longest),
+                    last=lambda gradients, longest: gradients)),
+                Wrong("M274", clip_sum),
+                Wrong("M271+M274", step_for_each),
+                Wrong("M273", lambda *args: update(*args, last=clip_tensors)),
+                Wrong("M273", lambda *args: update(*args, last=lambda gradients, longest: [
+                    gradient.clip(-longest, longest) for gradient in gradients])),
+                Wrong("M275", scaled(lambda g, longest: longest / norm_of(g))),
+                Wrong("M275", scaled(lambda g, longest: 1)),
+                Wrong("M275", scaled(lambda g, longest: min(1, norm_of(g) / longest))),
+                Wrong("M275", scaled(lambda g, longest: max(1, longest / norm_of(g)))),
+                Wrong("M275", scaled(lambda g, longest: min(1, longest / norm_of(g) ** 2))),
+                Wrong("M275", scaled(lambda g, longest: min(
+                    1, longest / sum(norm_of([one]) for one in g)))),
+                Wrong("M275", scaled(lambda g, longest: min(
+                    1, longest / norm_of(g) * math.sqrt(size_of(g))))),
+                Wrong("M271", lambda *args: update(*args, joined=summed)),
+            ],
+        ),
+        Task(
+            id="13.6", name="perplexity", title="Perplexity", difficulty=2, importance=4, minutes=5,
+            reference=perplexity, cases=loss_cases, read=f"{PAGE}#three-guesses-and-a-floor",
+            wrong=[
+                Wrong("M276", lambda losses, tokens: np.exp(losses).mean()),
+                Wrong("M276", lambda losses, tokens: (
+                    np.exp(losses) * tokens).sum() / tokens.sum()),
+                Wrong("M276", lambda losses, tokens: (
+                    tokens.sum() / (tokens * np.exp(-losses)).sum())),
+                Wrong("M272", lambda losses, tokens: np.exp(losses.mean())),
+                Wrong("M271", lambda losses, tokens: np.exp((losses * tokens).sum())),
+                Wrong("M271", lambda losses, tokens: np.exp(losses.sum())),
+                Wrong("M271", lambda losses, tokens: np.exp((losses * tokens).mean())),
+            ],
+        ),
+        Task(
+            id="13.7", name="too_good", title="A loss that is too good", difficulty=4,
+            importance=5, minutes=15, reference=too_good, cases=leak_cases,
+            read=f"{PAGE}#a-loss-that-is-too-good",
+            wrong=[
+                Wrong("M277", tokens_as_stories),
+                Wrong("M277", columns_as_stories),
+                Wrong("M277", lambda losses, surprisal: columns_as_stories(
+                    losses, surprisal, count=len(losses))),
+                Wrong("M277", spread_of_tokens),
+                Wrong("M277", lambda losses, surprisal: too_good(
+                    losses, surprisal, count=losses.size)),
+                Wrong("M278", gaps_over(lambda gaps: 1)),
+                Wrong("M278", gaps_over(lambda gaps: gaps.std(ddof=1))),
+                Wrong("M278", gaps_over(lambda gaps: gaps.std())),
+                Wrong("M278", gaps_over(lambda gaps: np.sqrt(
+                    (gaps**2).mean() - gaps.mean() ** 2) / np.sqrt(len(gaps)))),
+                Wrong("M278", gaps_over(lambda gaps: gaps.std(ddof=1) / len(gaps))),
+                Wrong("M278", gaps_over(lambda gaps: gaps.var(ddof=1))),
+                Wrong("M278", gaps_over(lambda gaps: gaps.var(ddof=1) / len(gaps))),
+                Wrong("M278", gaps_over(lambda gaps: gaps.var(ddof=1) / np.sqrt(len(gaps)))),
+            ],
+        ),
+        Task(
+            id="13.8", name="checkpoint", title="What a checkpoint must hold", difficulty=2,
+            importance=4, minutes=5, reference=CHECKPOINT, read=f"{PAGE}#stop-and-go-on",
+            wrong=[
+                *(Wrong("M279", words) for words in MISTAKEN),
+            ],
+        ),
+    ],
+)  # fmt: skip
