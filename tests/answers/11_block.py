@@ -1,0 +1,314 @@
+"""Right answers to exercises 11 in different styles: every one of them must pass."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from lib import ops
+from lib.attention import attend
+from lib.transformer import Block
+
+
+def norm_by_loops(x, gain, bias, eps):
+    if x.ndim > 1:
+        return np.stack([norm_by_loops(one, gain, bias, eps) for one in x])
+    mean = sum(x) / len(x)
+    variance = sum((number - mean) ** 2 for number in x) / len(x)
+    root = math.sqrt(variance + eps)
+    return np.array([
+        g * (number - mean) / root + b for number, g, b in zip(x, gain, bias, strict=True)
+    ])  # fmt: skip
+
+
+def norm_by_std(x, gain, bias, eps):
+    deviation = np.std(x, axis=-1, keepdims=True)
+    return gain * (x - np.mean(x, axis=-1, keepdims=True)) / np.hypot(deviation, eps**0.5) + bias
+
+
+def norm_by_squares(x, gain, bias, eps):
+    mean = x.mean(-1)[..., None]
+    variance = (x * x).mean(-1)[..., None] - mean**2
+    return (x - mean) * (variance + eps) ** -0.5 * gain + bias
+
+
+def norm_by_projection(x, gain, bias, eps):
+    d_model = x.shape[-1]
+    centred = x @ (np.eye(d_model) - 1 / d_model)
+    length = np.sqrt(np.einsum("...d,...d->...", centred, centred) / d_model + eps)
+    return centred / length[..., None] * gain + bias
+
+
+def norm_in_torch(x, gain, bias, eps):
+    variance, mean = torch.var_mean(x, dim=-1, unbiased=False, keepdim=True)
+    return torch.rsqrt(variance + eps) * (x - mean) * gain + bias
+
+
+def gelu_by_loop(x):
+    out = np.empty_like(x)
+    for place, number in np.ndenumerate(x):
+        inner = math.sqrt(2 / math.pi) * (number + 0.044715 * number**3)
+        out[place] = 0.5 * number * (1 + math.tanh(inner))
+    return out
+
+
+def gelu_by_logistic(x):
+    # (1 + tanh u) / 2 is the logistic function of 2u.
+    return x / (1 + np.exp(-2 * np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+
+
+def gelu_by_powers(x):
+    return x / 2 + x / 2 * np.tanh(0.7978845608028654 * x * (1 + 0.044715 * np.square(x)))
+
+
+def think_by_loop(x, w_1, b_1, w_2, b_2):
+    flat = x.reshape(-1, x.shape[-1])
+    rows = []
+    for token in flat:
+        inner = [gelu_by_loop(np.array(token @ w_1[:, i] + b_1[i])) for i in range(len(b_1))]
+        rows.append(sum(value * row for value, row in zip(inner, w_2, strict=True)) + b_2)
+    return np.array(rows).reshape(x.shape)
+
+
+def think_neuron_by_neuron(x, w_1, b_1, w_2, b_2):
+    total = b_2
+    for i in range(len(b_1)):
+        total = total + ops.gelu(x @ w_1[:, i] + b_1[i])[..., None] * w_2[i]
+    return total
+
+
+def think_in_torch(x, w_1, b_1, w_2, b_2):
+    return F.linear(F.gelu(F.linear(x, w_1.T, b_1), approximate="tanh"), w_2.T, b_2)
+
+
+def think_with_modules(x, w_1, b_1, w_2, b_2):
+    expand, contract = torch.nn.Linear(*w_1.shape), torch.nn.Linear(*w_2.shape)
+    net = torch.nn.Sequential(expand, torch.nn.GELU("tanh"), contract).double()
+    with torch.no_grad():
+        for layer, weight, bias in ((expand, w_1, b_1), (contract, w_2, b_2)):
+            layer.weight.copy_(weight.T)
+            layer.bias.copy_(bias)
+        return net(x)
+
+
+def order_in_steps(x, attention, feed_forward, norm_1, norm_2):
+    normed = norm_1(x)
+    stream = attention(normed)
+    stream = stream + x
+    return stream + feed_forward(norm_2(stream))
+
+
+def order_in_one_line(x, attention, feed_forward, norm_1, norm_2):
+    return (y := x + attention(norm_1(x))) + feed_forward(norm_2(y))
+
+
+def order_by_loop(x, attention, feed_forward, norm_1, norm_2):
+    for sublayer, norm in ((attention, norm_1), (feed_forward, norm_2)):
+        x = x + sublayer(norm(x))
+    return x
+
+
+def order_in_a_copy(x, attention, feed_forward, norm_1, norm_2):
+    stream = x.copy()
+    stream += attention(norm_1(stream))
+    stream += feed_forward(norm_2(stream))
+    return stream
+
+
+def order_by_changes(x, attention, feed_forward, norm_1, norm_2):
+    first = attention(norm_1(x))
+    second = feed_forward(norm_2(x + first))
+    return x + first + second
+
+
+def drop_by_loop(x, keep, rate, training):
+    if not training:
+        return x
+    out = np.zeros_like(x)
+    for place, kept in np.ndenumerate(keep):
+        if kept:
+            out[place] = x[place] / (1 - rate)
+    return out
+
+
+def drop_by_index(x, keep, rate, training):
+    out = x.copy()
+    if training:
+        out[~keep] = 0
+        out[keep] /= 1 - rate
+    return out
+
+
+def drop_in_torch(x, keep, rate, training):
+    return x.masked_fill(~keep, 0) / (1 - rate) if training else x.clone()
+
+
+def layer_of_pytorch(x, p, heads):
+    layer = torch.nn.TransformerEncoderLayer(
+        x.shape[-1], heads, len(p["linear1_bias"]), dropout=0.0, activation="gelu",
+        batch_first=True, norm_first=True, dtype=x.dtype,
+    )  # fmt: skip
+    names = {name: name.replace("self_attn.", "").replace("out_proj.", "out_proj_")
+             .replace(".", "_") for name in layer.state_dict()}  # fmt: skip
+    layer.load_state_dict({theirs: p[ours] for theirs, ours in names.items()})
+    with torch.no_grad():
+        return layer.eval()(x)
+
+
+def layer_of_the_course(x, p, heads):
+    block = Block(x.shape[-1], heads, len(p["linear1_bias"]), tanh=False).to(x.dtype)
+    parts = {}
+    for kind in ("weight", "bias"):
+        thirds = p[f"in_proj_{kind}"].chunk(3)
+        for name, part in zip(("query", "key", "value"), thirds, strict=True):
+            parts[f"attention.{name}.{kind}"] = part
+        parts[f"attention.out.{kind}"] = p[f"out_proj_{kind}"]
+        parts[f"feed_forward.expand.{kind}"] = p[f"linear1_{kind}"]
+        parts[f"feed_forward.contract.{kind}"] = p[f"linear2_{kind}"]
+        for i, name in ((1, "attention_norm"), (2, "feed_forward_norm")):
+            parts[f"{name}.{kind.replace('weight', 'gain')}"] = p[f"norm{i}_{kind}"]
+    block.load_state_dict(parts)
+    with torch.no_grad():
+        return block(x).output
+
+
+def layer_with_functions(x, p, heads):
+    def norm(x, i):
+        return F.layer_norm(x, x.shape[-1:], p[f"norm{i}_weight"], p[f"norm{i}_bias"])
+
+    joint = F.linear(norm(x, 1), p["in_proj_weight"], p["in_proj_bias"]).chunk(3, dim=-1)
+    q, k, v = (part.unflatten(-1, (heads, -1)).transpose(-2, -3) for part in joint)
+    found = F.scaled_dot_product_attention(q, k, v).transpose(-2, -3).flatten(-2)
+    x = x + F.linear(found, p["out_proj_weight"], p["out_proj_bias"])
+    inner = F.gelu(F.linear(norm(x, 2), p["linear1_weight"], p["linear1_bias"]))
+    return x + F.linear(inner, p["linear2_weight"], p["linear2_bias"])
+
+
+def layer_head_by_head(x, p, heads):
+    d_model = x.shape[-1]
+    d_k = d_model // heads
+    normed = norm_by_squares(x, p["norm1_weight"], p["norm1_bias"], 1e-5)
+    joint = normed @ p["in_proj_weight"].T + p["in_proj_bias"]
+    x = x + p["out_proj_bias"]
+    for head in range(heads):
+        at = [slice(i * d_model + head * d_k, i * d_model + (head + 1) * d_k) for i in range(3)]
+        found = attend(*(joint[..., part] for part in at)).output
+        x = x + found @ p["out_proj_weight"][:, at[0]].T
+    normed = norm_by_squares(x, p["norm2_weight"], p["norm2_bias"], 1e-5)
+    inner = ops.gelu(normed @ p["linear1_weight"].T + p["linear1_bias"], tanh=False)
+    return x + inner @ p["linear2_weight"].T + p["linear2_bias"]
+
+
+def layer_by_einsum(x, p, heads):
+    def linear(x, name):
+        return np.einsum("...i,oi->...o", x, p[f"{name}_weight"]) + p[f"{name}_bias"]
+
+    def norm(x, i):
+        return norm_by_std(x, p[f"norm{i}_weight"], p[f"norm{i}_bias"], 1e-5)
+
+    q, k, v = (
+        part.reshape(*x.shape[:-1], heads, -1)
+        for part in np.split(linear(norm(x, 1), "in_proj"), 3, axis=-1)
+    )
+    scores = np.exp(np.einsum("...qhd,...khd->...hqk", q, k) / np.sqrt(q.shape[-1]))
+    weights = scores / scores.sum(-1, keepdims=True)
+    found = np.einsum("...hqk,...khd->...qhd", weights, v).reshape(x.shape)
+    x = x + linear(found, "out_proj")
+    inner = linear(norm(x, 2), "linear1")
+    normal = np.array([math.erf(number / 2**0.5) for number in inner.ravel()])
+    return x + linear(inner * (1 + normal.reshape(inner.shape)) / 2, "linear2")
+
+
+def count_part_by_part(d_model, d_ff):
+    attention = 4 * (d_model * d_model + d_model)
+    think = d_model * d_ff + d_ff + d_ff * d_model + d_model
+    return attention + think + 2 * (d_model + d_model)
+
+
+def count_a_module(d_model, d_ff):
+    layer = torch.nn.TransformerEncoderLayer(d_model, 1, d_ff, device="meta")
+    return sum(parameter.numel() for parameter in layer.parameters())
+
+
+def count_shapes(d_model, d_ff):
+    shapes = [(3 * d_model, d_model), (3 * d_model,), (d_model, d_model), (d_model,)]
+    shapes += [(d_ff, d_model), (d_ff,), (d_model, d_ff), (d_model,), *[(d_model,)] * 4]
+    return sum(math.prod(shape) for shape in shapes)
+
+
+def grow_by_loop(start, added, blocks, scaled):
+    variance = start
+    for _ in range(blocks):
+        for _ in ("attention", "feed-forward"):
+            variance += added / (2 * blocks) if scaled else added
+    return variance
+
+
+def grow_by_factor(start, added, blocks, scaled):
+    factor = 1 / np.sqrt(2 * blocks) if scaled else 1.0
+    return start + 2 * blocks * factor**2 * added
+
+
+RIGHT = {
+    "11.1": [
+        norm_by_loops,
+        norm_by_std,
+        norm_by_squares,
+        norm_by_projection,
+        norm_in_torch,
+        lambda x, gain, bias, eps: F.layer_norm(x, x.shape[-1:], gain, bias, eps),
+    ],
+    "11.2": [
+        gelu_by_loop,
+        gelu_by_logistic,
+        gelu_by_powers,
+        lambda x: F.gelu(x, approximate="tanh"),
+        torch.nn.GELU("tanh"),
+        lambda x: 0.5 * x * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3))),
+    ],
+    "11.3": [
+        think_by_loop,
+        think_neuron_by_neuron,
+        think_in_torch,
+        think_with_modules,
+        lambda x, w_1, b_1, w_2, b_2: gelu_by_powers(x @ w_1 + b_1) @ w_2 + b_2,
+        lambda x, w_1, b_1, w_2, b_2: np.einsum(
+            "...f,fd->...d", ops.gelu(np.einsum("...d,df->...f", x, w_1) + b_1), w_2
+        ) + b_2,
+    ],
+    "11.4": [
+        order_in_steps, order_in_one_line, order_by_loop, order_in_a_copy, order_by_changes,
+    ],
+    "11.5": [
+        drop_by_loop,
+        drop_by_index,
+        drop_in_torch,
+        lambda x, keep, rate, training: np.where(keep, x / (1 - rate), 0) if training else x,
+        lambda x, keep, rate, training: x * (keep / (1 - rate)) ** training,
+        lambda x, keep, rate, training: (keep * x) / (1 - rate) if training else 1 * x,
+    ],
+    "11.6": [
+        layer_of_pytorch,
+        layer_of_the_course,
+        layer_with_functions,
+        layer_head_by_head,
+        layer_by_einsum,
+    ],
+    "11.7": [
+        count_part_by_part,
+        count_a_module,
+        count_shapes,
+        lambda d_model, d_ff: 4 * d_model**2 + 2 * d_model * d_ff + 9 * d_model + d_ff,
+        lambda d_model, d_ff: np.dot([d_model, d_ff], [4 * d_model + 9, 2 * d_model + 1]),
+    ],
+    "11.8": [
+        grow_by_loop,
+        grow_by_factor,
+        lambda start, added, blocks, scaled: start + added * (1 if scaled else 2 * blocks),
+        lambda start, added, blocks, scaled: start + (added if scaled else 2 * blocks * added),
+        lambda start, added, blocks, scaled: np.sum(
+            [start, *[added / (2 * blocks) ** scaled] * (2 * blocks)]
+        ),
+    ],
+}  # fmt: skip
