@@ -1,6 +1,7 @@
 """Cross-attention: the checks."""
 
 import numpy as np
+from array_api_compat import array_namespace
 
 from lib import masks, tasks
 from lib.attention import attend
@@ -13,6 +14,11 @@ def softmax(scores, axis=-1):
     """Softmax with an axis to get wrong; the scores here never need the maximum subtracted."""
     exponentials = np.exp(scores)
     return exponentials / exponentials.sum(axis, keepdims=True)
+
+
+def like(values, array):
+    """NumPy numbers as an array of the learner's library, in the precision of another."""
+    return array_namespace(array).asarray(values, dtype=array.dtype)
 
 
 # 10.1 ---------------------------------------------------------------------------------------
@@ -54,9 +60,25 @@ SHAPES_WRONG = [
     Wrong("M46", but(
         w_k=lambda nt, ns, d, s, k, v: (d, k), weights=lambda nt, ns, d, s, k, v: (nt, nt))),
     Wrong("M45", but(w_v=lambda nt, ns, d, s, k, v: (d, v))),
+    Wrong("M46", but(weights=lambda nt, ns, d, s, k, v: (nt, nt))),
     Wrong("M47", but(
         w_q=lambda nt, ns, d, s, k, v: (s, k), weights=lambda nt, ns, d, s, k, v: (ns, ns),
         output=lambda nt, ns, d, s, k, v: (ns, v))),
+    Wrong("M45+M46", but(
+        w_k=lambda nt, ns, d, s, k, v: (d, k), w_v=lambda nt, ns, d, s, k, v: (d, v),
+        weights=lambda nt, ns, d, s, k, v: (nt, nt))),
+    Wrong("M45+M46+M47", but(
+        w_q=lambda nt, ns, d, s, k, v: (s, k), w_k=lambda nt, ns, d, s, k, v: (d, k),
+        w_v=lambda nt, ns, d, s, k, v: (d, v), weights=lambda nt, ns, d, s, k, v: (ns, nt),
+        output=lambda nt, ns, d, s, k, v: (ns, v))),
+    Wrong("M06+M131", but(
+        weights=lambda nt, ns, d, s, k, v: (ns, nt), output=lambda nt, ns, d, s, k, v: (ns, v))),
+    Wrong("M10", but(
+        w_q=lambda nt, ns, d, s, k, v: (k, d), w_k=lambda nt, ns, d, s, k, v: (k, s),
+        w_v=lambda nt, ns, d, s, k, v: (v, s))),
+    Wrong("M313", but(
+        w_q=lambda nt, ns, d, s, k, v: (nt, k), w_k=lambda nt, ns, d, s, k, v: (ns, k),
+        w_v=lambda nt, ns, d, s, k, v: (ns, v))),
 ]  # fmt: skip
 
 
@@ -80,7 +102,7 @@ def cross_cases(rng):
 
     # Equal lengths and widths first: there a swap gives numbers and not an error.
     return [
-        draw(target=3, source=3, d_model=4, d_source=4, d_k=4, d_v=4),
+        draw(target=2, source=2, d_model=2, d_source=2, d_k=2, d_v=2),
         draw(target=2, source=3, d_model=5, d_source=5, d_k=3, d_v=2),
         draw(target=3, source=5, d_model=2, d_source=7, d_k=4, d_v=3),
         draw(2, target=3, source=5, d_model=4, d_source=7, d_k=3, d_v=2),
@@ -104,8 +126,19 @@ CROSS_WRONG = [
     Wrong("M01", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=1)),
     Wrong("M02", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=q.shape[-1] ** 2)),
     Wrong("M03", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=x.shape[-1])),
+    Wrong("M03", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=s.shape[-1])),
+    Wrong("M04", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=1 / q.shape[-1])),
+    Wrong("M85", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=s.shape[-2])),
     Wrong("M11", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, axis=-2)),
-]
+    Wrong("M12", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, axis=(-2, -1))),
+    Wrong("M05", lambda x, s, q, k, v: softmax(
+        (x @ q) @ (s @ k) / np.sqrt(q.shape[-1])) @ (s @ v)),
+    Wrong("M192", lambda x, s, q, k, v: (x @ q) @ np.swapaxes(s @ k, -1, -2)
+          / np.sqrt(q.shape[-1]) @ (s @ v)),
+    Wrong("M95", lambda x, s, q, k, v: mixed(x @ q, s @ k, s)),
+    Wrong("M48", lambda x, s, q, k, v: attend(
+        x @ q, s @ k, s @ v, np.tri(x.shape[-2], s.shape[-2], dtype=bool)).output),
+]  # fmt: skip
 
 
 def a_mixture_of_the_source(answer, case):
@@ -161,12 +194,22 @@ def rows(query, key, lengths):
     return np.broadcast_to(short, (len(lengths), query, key))
 
 
+def for_all(length):
+    """The mask of one length, chosen from all, for every sentence."""
+    return lambda query, key, lengths: real(query, key, 0 * lengths + length(lengths))
+
+
 MASK_WRONG = [
     Wrong("M49", lambda q, k, v, lengths: attend(q, k, v).output),
     Wrong("M48", hidden(lambda q, k, n: real(q, k, n) & past(q, k, n))),
     Wrong("M48+M49", hidden(past)),
     Wrong("M27", hidden(rows)),
     Wrong("M26", hidden(lambda q, k, n: ~real(q, k, n))),
+    Wrong("M26", hidden(lambda q, k, n: ~real(q, k, n), fill=-np.inf)),
+    Wrong("M312", hidden(for_all(lambda lengths: lengths.max()))),
+    Wrong("M312", hidden(for_all(lambda lengths: lengths[0]))),
+    Wrong("M316", hidden(lambda q, k, n: real(q, k, n + 1))),
+    Wrong("M01", lambda q, k, v, n: hidden(real)(q * np.sqrt(q.shape[-1]), k, v, n)),
     Wrong("M20", hidden(real, fill=0.0)),
     Wrong("M21", hidden(real, fill="after")),
 ]
@@ -199,7 +242,12 @@ def shift_cases(rng):
 
 
 SHIFT_WRONG = [
-    Wrong("M60", lambda answers, start: answers.copy()),
+    Wrong("M310", lambda answers, start: answers.copy()),
+    Wrong("M310", lambda answers, start: np.concatenate(
+        [np.full((len(answers), 1), start), answers[:, 1:]], axis=1)),
+    Wrong("M311", lambda answers, start: np.concatenate(
+        [np.full((1, answers.shape[1]), start), answers[:-1]])),
+    Wrong("M311", lambda answers, start: np.roll(answers, 1)),
     Wrong("M132", lambda answers, start: np.concatenate(
         [answers[:, 1:], np.full((len(answers), 1), start)], axis=1)),
     Wrong("M133", lambda answers, start: np.roll(answers, 1, axis=1)),
@@ -216,15 +264,18 @@ WORDS, END = 9, 0
 
 
 def read(source):
-    """An encoder for words that are to be written backwards."""
-    return [*(int(word) for word in source)]
+    """An encoder: it notes the words in the order in which they are to be written, backwards."""
+    return array_namespace(source).flip(source)
 
 
 def next_word(memory, written):
-    """Scores of the next word: the memory from behind, then the end."""
-    left = len(memory) - len(written)
-    best = memory[left - 1] if left > 0 else END
-    return np.cos(np.arange(WORDS) - best)
+    """Scores of the next word: that of the memory whose turn it is, and then the end."""
+    if not hasattr(memory, "shape"):
+        raise TypeError("step takes what encode returned, and then the list of the words so far")
+    done = np.atleast_1d(written).size
+    best = int(memory[done]) if done < len(memory) else END
+    scores = np.cos(np.arange(WORDS) - best)
+    return scores if isinstance(memory, np.ndarray) else array_namespace(memory).asarray(scores)
 
 
 def greedy(encode, step, source, end, longest):
@@ -258,6 +309,10 @@ def without_the_end(encode, step, source, end, longest):
     return [word for word in greedy(encode, step, source, end, longest) if word != end]
 
 
+def without_reading(encode, step, source, end, longest):
+    return greedy(lambda source: source, step, source, end, longest)
+
+
 def read_once(answer, case):
     encode, *rest = case.args
     calls = []
@@ -267,7 +322,7 @@ def read_once(answer, case):
         return encode(source)
 
     answer(counted, *rest)
-    return len(calls) == 1 or f"the source was read {len(calls)} times"
+    return len(calls) <= 1 or f"the source was read {len(calls)} times"
 
 
 # 10.6 ---------------------------------------------------------------------------------------
@@ -279,6 +334,10 @@ def links(table):
 
 def error_rate(found, sure, possible):
     return tasks.alignment_error_rate(links(found), links(sure), links(possible))
+
+
+def precision_and_recall(found, sure, possible):
+    return (found & possible).sum() / found.sum(), (found & sure).sum() / sure.sum()
 
 
 def link_cases(rng):
@@ -300,6 +359,9 @@ RATE_WRONG = [
     Wrong("M138", lambda a, s, p: 1 - 2 * (a & s).sum() / (a.sum() + s.sum())),
     Wrong("M139", lambda a, s, p: 1 - (a & p).sum() / a.sum()),
     Wrong("M150", lambda a, s, p: 1 - (a & s).sum() / s.sum()),
+    Wrong("M317", lambda a, s, p: 1 - ((a & s).sum() + (a & p).sum()) / (a.sum() + p.sum())),
+    Wrong("M318", lambda a, s, p: 1 - np.mean(precision_and_recall(a, s, p))),
+    Wrong("M318", lambda a, s, p: 1 - 2 / sum(1 / x for x in precision_and_recall(a, s, p))),
     Wrong("M151", lambda a, s, p: ((a & s).sum() + (a & p).sum()) / (a.sum() + s.sum())),
 ]
 
@@ -316,7 +378,8 @@ def ablation_cases(rng):
         x, w = rng.normal(size=(target, width)), rng.normal(size=(width, vocab))
 
         def decode(memory):
-            return (x + strength * attend(x, memory, memory).output) @ w
+            ours, out = like(x, memory), like(w, memory)
+            return (ours + strength * attend(ours, memory, memory).output) @ out
 
         about = f"{target} target words, {source} source words, a vocabulary of {vocab}"
         return Case((decode, rng.normal(size=(source, width))), about=about)
@@ -331,7 +394,15 @@ ABLATION_WRONG = [
         decode(memory).argmax(-1) == decode(0 * memory).argmax(-1))),
     Wrong("M154", lambda decode, memory: np.mean(
         decode(memory).argmax(-1) != decode(memory[::-1]).argmax(-1))),
+    Wrong("M319", lambda decode, memory: np.mean(
+        decode(memory).argmax(0) != decode(0 * memory).argmax(0))),
 ]  # fmt: skip
+
+
+def ablation_sizes(case):
+    decode, memory = case.args
+    rows, words = decode(memory).shape
+    return {"the number of target words": rows, "the number of scores": rows * words}
 
 
 EXERCISE = Exercise(
@@ -363,7 +434,7 @@ EXERCISE = Exercise(
         ),
         Task(
             id="10.5", name="greedy", title="Write greedily, read once", difficulty=3,
-            importance=4, minutes=15, reference=greedy, cases=writing_cases, arrays=("numpy",),
+            importance=4, minutes=15, reference=greedy, cases=writing_cases,
             read=f"{PAGE}#read-once-write-many-times",
             wrong=[
                 Wrong("M135", with_the_last_word),
@@ -371,18 +442,22 @@ EXERCISE = Exercise(
                 Wrong("M137", lambda encode, step, source, end, longest: greedy(
                     encode, step, source, None, longest)),
                 Wrong("M155", without_the_end),
+                Wrong("M314", without_reading),
+                Wrong("M315", lambda encode, step, source, end, longest: greedy(
+                    encode, step, source, end, 99)),
             ],
             laws=[Law("M136", "the source is read once", read_once)],
         ),
         Task(
             id="10.6", name="error_rate", title="The alignment error rate", difficulty=2,
             importance=3, minutes=10, reference=error_rate, cases=link_cases, wrong=RATE_WRONG,
-            arrays=("numpy",), read=f"{PAGE}#measuring-an-alignment",
+            read=f"{PAGE}#measuring-an-alignment",
         ),
         Task(
             id="10.7", name="share_changed", title="Take the encoder away", difficulty=3,
             importance=3, minutes=10, reference=share_changed, cases=ablation_cases,
-            wrong=ABLATION_WRONG, arrays=("numpy",), read=f"{PAGE}#take-the-encoder-away",
+            wrong=ABLATION_WRONG, constants=ablation_sizes,
+            read=f"{PAGE}#take-the-encoder-away",
         ),
     ],
 )  # fmt: skip

@@ -36,23 +36,45 @@ class Written(NamedTuple):
 
 
 def pad(
-    rows: list[list[int]],
+    rows: list[list[int]], *, like: Tensor | None = None
 ) -> tuple[Int[Tensor, "batch n"], Bool[Tensor, "batch 1 n"]]:
     """Make a rectangle of rows of different lengths, and say which of its cells are real.
 
+    Both come to the device of `like`.
+
     Source: the common practice; the mask is `lib.masks.padding`.
     Taught in: chapter 10.
+    Raises: ValueError if there is no row, or one of them is empty.
     """
+    if not rows or not all(rows):
+        raise ValueError(f"Each of one or more rows holds something, and these do not: {rows}.")
+    device = None if like is None else like.device
     longest = max(map(len, rows))
     ids = [[*row, *[NOTHING] * (longest - len(row))] for row in rows]
-    return torch.tensor(ids), masks.padding(torch.tensor([len(row) for row in rows]), longest)
+    lengths = torch.tensor([len(row) for row in rows], device=device)
+    return torch.tensor(ids, device=device), masks.padding(lengths, longest)
+
+
+def _rows(tokenizer: WordTokenizer, sentences: Sentences) -> list[list[int]]:
+    """The ids of the words; an unknown word is an error here, since `NOTHING` stands for none."""
+    for words in sentences:
+        if isinstance(words, str):
+            raise ValueError(f"A sentence is a list of words, and {words!r} is one text: split it.")
+        unknown = [word for word in words if word not in tokenizer.ids]
+        if unknown:
+            raise ValueError(
+                f"The vocabulary does not hold {unknown} of {words}. "
+                f"It knows these words: {' '.join(tokenizer.vocabulary[1:])}"
+            )
+    return [[tokenizer.ids[word] for word in words] for words in sentences]
 
 
 class SourceEncoder(nn.Module):
     """Read the source: self-attention in both directions, so that each word knows the others.
 
-    Source: Vaswani et al. 2017, section 3.1.
+    Source: Vaswani et al. 2017, section 3.1, with the norms first (Xiong et al. 2020).
     Taught in: chapter 10.
+    Raises: ValueError for an unknown word, an empty sentence, or a text that was not split.
     """
 
     def __init__(self, words: WordTokenizer, d_model: int, heads: int, layers: int, d_ff: int):
@@ -64,7 +86,7 @@ class SourceEncoder(nn.Module):
 
     def forward(self, sentences: Sentences) -> Memory:
         """Turn sentences into vectors; a pad is hidden from every real word."""
-        ids, real = pad([[self.tokenizer.ids[word] for word in words] for words in sentences])
+        ids, real = pad(_rows(self.tokenizer, sentences), like=self.words.weight)
         x = self.words(ids)  # (batch, key, d_model)
         x = x + sinusoidal(x.shape[-2], x.shape[-1], like=x)
         for layer in self.layers:
@@ -106,6 +128,7 @@ class Seq2Seq(nn.Module):
 
     Source: Vaswani et al. 2017, figure 1, at a thousandth of the size.
     Taught in: chapter 10.
+    Raises: ValueError if the target has no full stop to end with; for an unknown word.
     """
 
     def __init__(
@@ -122,6 +145,8 @@ class Seq2Seq(nn.Module):
     ):
         super().__init__()
         self.target = WordTokenizer(target)
+        if END not in self.target.ids:
+            raise ValueError(f"Every sentence ends with {END!r}: add it to the target's words.")
         if encoder is None:
             encoder = SourceEncoder(WordTokenizer(source), d_model, heads, layers, d_ff)
         self.encoder = encoder
@@ -138,13 +163,18 @@ class Seq2Seq(nn.Module):
 
     def shifted(self, sentences: Sentences) -> tuple[Tensor, Tensor]:
         """What the decoder reads, and what it should answer: the same words, one step apart."""
-        answers, _ = pad([[self.target.ids[word] for word in words] for words in sentences])
+        answers, _ = pad(_rows(self.target, sentences), like=self.words.weight)
         read = torch.full_like(answers, NOTHING)
         read[:, 1:] = answers[:, :-1]
         return read, answers
 
     def loss(self, sources: Sentences, targets: Sentences) -> Float[Tensor, ""]:
-        """The mean cross-entropy of the right next word, over the real words of the targets."""
+        """The mean cross-entropy of the right next word, over the real words of the targets.
+
+        Raises: ValueError if there are not as many targets as sources.
+        """
+        if len(sources) != len(targets):
+            raise ValueError(f"{len(sources)} sources cannot be paired with {len(targets)} targets")
         read, answers = self.shifted(targets)
         scores = self(self.encoder(sources), read).output  # (batch, query, vocab)
         return cross_entropy(scores.transpose(1, 2), answers, ignore_index=NOTHING)
@@ -161,9 +191,13 @@ class Seq2Seq(nn.Module):
         """Write greedily: at each step the best next word, until the full stop.
 
         The source was read once, before the first step; only the decoder runs again.
+
+        Raises: ValueError if there is no room for a word.
         """
+        if longest < 1:
+            raise ValueError(f"longest is the room for words, at least 1, and it is {longest}")
         end = self.target.ids[END]
-        written = torch.full((len(memory.vectors), 1), NOTHING)
+        written = torch.full((len(memory.real), 1), NOTHING, device=memory.real.device)
         while written.shape[1] <= longest and not (written == end).any(dim=1).all():
             scores, weights = self(memory, written)
             written = torch.cat([written, scores[:, -1:].argmax(dim=-1)], dim=1)
@@ -194,13 +228,14 @@ def train(
 ) -> list[float]:
     """Train on what `draw(step)` gives, sources and targets, and return the loss of each step.
 
-    The rate rises for a tenth of the steps and then falls to nothing.
+    The rate rises for a tenth of the steps and then falls to nothing;
+    Adam's memory of past gradients goes the other way, from .95 to .85 and back.
 
     Source: Kingma and Ba 2015 (Adam); Smith and Topin 2018 (one cycle of the rate).
     Taught in: chapter 10.
     """
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    adam = torch.optim.Adam(trained, lr=rate, betas=(0.9, 0.98), fused=True)
+    adam = torch.optim.Adam(trained, lr=rate, betas=(0.95, 0.98), fused=True)
     cycle = torch.optim.lr_scheduler.OneCycleLR(adam, rate, total_steps=steps, pct_start=0.1)
     losses = []
     for step in watch(steps, "training"):

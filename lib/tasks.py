@@ -33,6 +33,10 @@ COLOURS = {
 # English singular and plural, French singular and plural; TRANSITIVE ones take an object.
 VERBS = [("falls", "fall", "tombe", "tombent"), ("sleeps", "sleep", "dort", "dorment")]
 TRANSITIVE = [("sees", "see", "voit", "voient"), ("finds", "find", "trouve", "trouvent")]
+# A noun phrase has a noun in one of two numbers and a determiner, perhaps a size and a colour;
+# behind the subject *often* may stand, and behind half of the verbs an object.
+PHRASES = 2 * len(NOUNS) * len(DETERMINERS) * (1 + len(SIZES)) * (1 + len(COLOURS))
+SENTENCES = 2 * PHRASES * (len(VERBS) + len(TRANSITIVE) * PHRASES)
 
 
 class Alignment(NamedTuple):
@@ -62,7 +66,10 @@ def reversal(
 
     Source: the sequence tasks of Graves, Wayne and Danihelka 2014, section 4, turned round.
     Taught in: chapter 10.
+    Raises: ValueError unless 1 <= shortest <= longest.
     """
+    if not 1 <= shortest <= longest:
+        raise ValueError(f"Words of {shortest} to {longest} letters: 1 <= shortest <= longest.")
     pairs = []
     for n in rng.integers(shortest, longest + 1, size=count).tolist():
         letters = [ascii_lowercase[i] for i in rng.integers(0, 26, size=n)]
@@ -76,7 +83,10 @@ def translation(rng: np.random.Generator, count: int) -> list[Pair]:
 
     Source: a grammar of our own, for the effect that Bahdanau et al. 2014 show in section 5.2.1.
     Taught in: chapter 10.
+    Raises: ValueError if there are not so many different sentences.
     """
+    if count > SENTENCES:
+        raise ValueError(f"The grammar makes {SENTENCES:,} sentences, and {count:,} are asked for.")
     found: dict[tuple[str, ...], Pair] = {}
     while len(found) < count:
         pair = _sentence(rng)
@@ -128,7 +138,13 @@ def alignment(pairs: list[Pair], tables: list[Real[Array, "query key"]]) -> Alig
 
     Source: Och and Ney 2003 for the rate; the mean weight is its soft companion.
     Taught in: chapter 10.
+    Raises: ValueError if a table has not a row for each target word and a column for each source
+        word.
     """
+    for pair, table in zip(pairs, tables, strict=True):
+        expected = (len(pair.target), len(pair.source))
+        if tuple(table.shape) != expected:
+            raise ValueError(f"The table of {pair.source} is {tuple(table.shape)}, not {expected}.")
     found, sure, possible, weights = set(), set(), set(), []
     for number, (pair, table) in enumerate(zip(pairs, tables, strict=True)):
         words = {t for t, word in enumerate(pair.target) if word != "."}

@@ -584,6 +584,104 @@ class TestWordsForWrongNumbers:
 
         assert judge(SCORES, answer).misconceptions == ()
 
+    @pytest.mark.parametrize(
+        ("answer", "words"),
+        [
+            (lambda x: x.mean() / 100 * 1e4, "your number is the right one in percent"),
+            (lambda x: 1 - x.mean(), "your number is 1 minus the right one"),
+            (lambda x: x.mean() + 1e-5, "your answer is 0.25001 where 0.25 is expected"),
+            (lambda x: 0.0, "your answer is 0 where 0.25 is expected"),
+        ],
+    )
+    def test_a_share_is_told_from_its_complement_and_from_a_percentage(self, answer, words):
+        task = make(reference=lambda x: x.mean(), cases=lambda rng: [Case((np.array([0.2, 0.3]),))])
+        assert words in said(answer, task).lower()
+
+    @pytest.mark.parametrize(
+        ("answer", "words"),
+        [
+            (lambda n: [3, 1, 4, 1], "1 number is missing at the end; the others are right"),
+            (lambda n: [1, 4, 1, 5], "1 number is missing in front"),
+            (lambda n: [3, 1, 4, 1, 5, 9, 2], "2 numbers are too many at the end"),
+            (lambda n: [0, 3, 1, 4, 1, 5], "1 number is too many in front"),
+            (lambda n: [0, 0, 0, 0, 0], "every number is zero"),
+        ],
+    )
+    def test_a_row_that_is_right_as_far_as_it_goes_is_told_so(self, answer, words):
+        task = make(reference=lambda n: [3, 1, 4, 1, 5], cases=lambda rng: [Case((5,))])
+        text = said(answer, task).lower()
+        assert words in text
+        assert "result 1" not in text
+
+    def test_shapes_are_told_together_and_by_the_name_of_their_entry(self):
+        task = make(
+            reference=lambda n: {"map": (n, 3), "weights": (n, n)},
+            cases=lambda rng: [Case((5,))],
+        )
+        text = said(lambda n: {"map": (3, n), "weights": (n, n)}, task)
+        assert "`map` is (3, 5) where (5, 3) is expected" in text
+        assert "In `map`: the numbers are right but in the opposite order" in text
+        assert "a dictionary without 'map' and with 'Map', which is not asked for" in said(
+            lambda n: {"Map": (n, 3), "weights": (n, n)}, task
+        )
+
+    def test_an_answer_that_spoils_its_input_hears_of_that_first(self):
+        def answer(q, k):
+            k *= 0.5
+            return 2 * q @ k.T
+
+        verdict = judge(SCORES, answer)
+        assert verdict.misconceptions == ("M01",)
+        assert "changed its argument `k` in place" in verdict.sentences[0]
+
+
+class TestTwoLibraries:
+    """Whoever takes NumPy's arrays for torch's, or mixes the two, is told so."""
+
+    def task(self, *arrays: str) -> Task:
+        return make(
+            reference=lambda x: x.sum(-1),
+            cases=lambda rng: [Case((rng.normal(size=(2, 3)),))],
+            arrays=arrays,
+        )
+
+    @pytest.mark.parametrize(
+        ("answer", "words"),
+        [
+            (lambda x: x.sum(dim=-1), "`dim=` is torch's word, and this array is NumPy's"),
+            (lambda x: x.masked_fill(x > 9, 0), "`.masked_fill` is torch's, and this array is"),
+            (lambda x: torch.sum(x, -1), "Your answer mixes NumPy and torch."),
+            (lambda x: torch.logical_and(x, x), "Your answer mixes NumPy and torch."),
+            (lambda x: torch.cat([torch.ones(1), x]), "Your answer mixes NumPy and torch."),
+            (lambda x: x @ torch.ones(3, 2), "Your answer mixes NumPy and torch."),
+            (lambda x: np.softmax(x, -1), "`softmax` is torch's, and NumPy has none"),
+        ],
+    )
+    def test_where_arrays_are_numpys_torch_is_called_by_its_name(self, answer, words):
+        text = said(answer, self.task("numpy"))
+        assert words in text
+        assert "The arrays of this task are NumPy's: answer in NumPy." in text
+
+    def test_where_arrays_are_torchs_numpy_is_called_by_its_name(self):
+        text = said(lambda x: x.astype(int), self.task("torch"))
+        assert "`.astype` is NumPy's, and this array is torch's" in text
+        assert "answer in torch" in text
+
+    def test_where_both_will_do_a_mixture_of_them_is_told(self):
+        def answer(x):
+            return torch.sum(x, -1) + x.astype(float)[:, 0]
+
+        text = said(answer, self.task("numpy", "torch"))
+        assert "Answer in NumPy or in torch, but all of it in one of them." in text
+
+    @pytest.mark.parametrize(
+        "answer", [lambda x: x.sums(-1), lambda x: x(0), lambda x: np.nothing(x), lambda x: x / "a"]
+    )
+    def test_an_error_that_has_nothing_to_do_with_it_is_left_alone(self, answer):
+        verdict = judge(self.task("numpy", "torch"), answer)
+        assert verdict.status == "raised"
+        assert len(verdict.sentences) == 1
+
 
 class TestLaws:
     ROWS = Law(

@@ -29,6 +29,12 @@ def test_rows_are_filled_up_and_the_mask_says_which_cells_are_real():
     assert real.tolist() == [[[True, True, False]], [[True, True, True]]]
 
 
+@pytest.mark.parametrize("rows", [[], [[5, 3], []]])
+def test_nothing_cannot_be_filled_up(rows):
+    with pytest.raises(ValueError, match="one or more rows"):
+        pad(rows)
+
+
 def test_a_decoder_block_equals_pytorchs_with_the_same_numbers():
     set_seed(0)
     ours = DecoderBlock(6, 1, 10, 6).double()
@@ -85,6 +91,47 @@ def test_the_decoder_reads_the_answers_one_step_late(model):
     assert answers[:, 0].tolist() == [model.target.ids["la"], model.target.ids["."]]
     assert read[:, 0].tolist() == [NOTHING, NOTHING]
     assert torch.equal(read[0, 1:], answers[0, :-1])
+
+
+@pytest.mark.parametrize(
+    ("sentences", "words"),
+    [
+        ([["the", "blue", "zebra", "."]], r"does not hold \['blue', 'zebra'\].* the red car"),
+        (["the cat ."], "one text: split it"),
+        ("the cat .", "one text: split it"),
+        ([], "one or more rows"),
+        ([["the", "."], []], "one or more rows"),
+    ],
+)
+def test_a_sentence_that_cannot_be_read_is_refused_in_words(model, sentences, words, bare_calls):
+    del bare_calls
+    with pytest.raises(ValueError, match=words):
+        model.translate(sentences)
+
+
+def test_targets_are_refused_that_do_not_fit(model, bare_calls):
+    del bare_calls
+    with pytest.raises(ValueError, match="1 sources cannot be paired with 2 targets"):
+        model.loss(SENTENCES[:1], [["la", "."], ["le", "."]])
+    with pytest.raises(ValueError, match=r"does not hold \['chien'\]"):
+        model.loss(SENTENCES[:1], [["le", "chien", "."]])
+    with pytest.raises(ValueError, match="add it to the target's words"):
+        Seq2Seq(ENGLISH, ["la", "le"])
+    with pytest.raises(ValueError, match="at least 1, and it is 0"):
+        model.write(model.encoder(SENTENCES), longest=0)
+
+
+def test_writing_stops_where_there_is_no_more_room(model):
+    for longest in (1, 2, 3):
+        for words, weights in model.write(model.encoder(SENTENCES), longest):
+            assert len(words) == len(weights) <= longest
+
+
+def test_everything_that_the_model_makes_is_on_its_own_device(model):
+    # "meta" is a device of shapes without numbers, which every machine has.
+    elsewhere = model.to("meta")
+    assert elsewhere.encoder(SENTENCES).real.device.type == "meta"
+    assert elsewhere.loss(SENTENCES, [["la", "."], ["le", "chat", "."]]).device.type == "meta"
 
 
 def test_at_the_start_every_word_is_about_equally_likely(model):

@@ -36,6 +36,32 @@ def test_a_reversal_is_its_source_backwards_and_its_links_are_the_other_diagonal
         assert pair.possible == pair.sure
 
 
+@pytest.mark.parametrize(("shortest", "longest"), [(5, 3), (0, 3)])
+def test_lengths_that_no_word_has_are_refused(shortest, longest):
+    with pytest.raises(ValueError, match="1 <= shortest <= longest"):
+        tasks.reversal(generator(0), 2, shortest, longest)
+
+
+def test_the_number_of_sentences_is_that_of_the_grammar(monkeypatch):
+    # A grammar of one word of each kind, small enough to be exhausted.
+    for name in ("NOUNS", "VERBS", "TRANSITIVE"):
+        monkeypatch.setattr(tasks, name, getattr(tasks, name)[:1])
+    for name in ("SIZES", "COLOURS"):
+        monkeypatch.setattr(tasks, name, dict([*getattr(tasks, name).items()][:1]))
+    phrases = 2 * 2 * 2 * 2
+    every = 2 * phrases * (1 + phrases)
+    pairs = tasks.translation(generator(7), every)
+    assert len({tuple(pair.source) for pair in pairs}) == every
+    rng, seen = generator(8), {tuple(pair.source) for pair in pairs}
+    assert all(tuple(tasks._sentence(rng).source) in seen for _ in range(2000))
+
+
+def test_more_sentences_than_there_are_are_refused():
+    assert tasks.SENTENCES == 591_360
+    with pytest.raises(ValueError, match="591,360 sentences, and 600,000"):
+        tasks.translation(generator(0), 600_000)
+
+
 def test_every_sure_link_joins_a_word_to_its_translation():
     for pair in tasks.translation(generator(1), 400):
         assert sorted(t for t, _ in pair.sure) == list(range(len(pair.target)))
@@ -123,3 +149,10 @@ def test_a_corpus_is_rated_over_all_its_links_without_the_full_stops():
     found = tasks.alignment(pairs, [right, wrong])
     assert found.weight_on_truth == pytest.approx((0.6 + 0.9 + 0.2 + 0.5) / 4)
     assert found.error_rate == pytest.approx(1 / 4)
+
+
+def test_a_table_of_another_shape_is_refused(bare_calls):
+    del bare_calls
+    pairs = tasks.reversal(generator(0), 1, shortest=3, longest=3)
+    with pytest.raises(ValueError, match=r"\(3, 4\), not \(4, 4\)"):
+        tasks.alignment(pairs, [np.zeros((3, 4))])

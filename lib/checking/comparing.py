@@ -55,10 +55,10 @@ def _walk(expected: Any, got: Any, where: str, leaves: list) -> Difference | Non
         missing = [key for key in expected.entries if key not in got.entries]
         extra = [key for key in got.entries if key not in expected.entries]
         if missing or extra:
-            keys = f"{subject} a dictionary without {missing} and with {extra} too many"
+            keys = f"{subject} a dictionary {_keys_words(missing, extra)}"
             return Difference("structure", keys, where, expected, got)
         return _first(
-            _walk(one, got.entries[key], f"{where}[{key!r}]", leaves)
+            _walk(one, got.entries[key], _entry_name(key, where), leaves)
             for key, one in expected.entries.items()
         )
     if isinstance(expected, Text) and expected != got:
@@ -81,6 +81,17 @@ def _walk_items(expected: Items, got: Items, where: str, leaves: list) -> Differ
 
 def _first(differences: Any) -> Difference | None:
     return next((one for one in differences if one is not None), None)
+
+
+def _keys_words(missing: list, extra: list) -> str:
+    lacks = f"without {', '.join(map(repr, missing))}" if missing else ""
+    owns = f"with {', '.join(map(repr, extra))}, which is not asked for" if extra else ""
+    return " and ".join(filter(None, (lacks, owns)))
+
+
+def _entry_name(key: Any, where: str) -> str:
+    """What to call an entry of a dictionary: its key, if that is a word."""
+    return key if isinstance(key, str) and not where else f"{where}[{key!r}]"
 
 
 def part_name(node: Items, n: int, where: str = "") -> str:
@@ -114,16 +125,38 @@ def _values(where: str, expected: Numbers, got: Numbers, tolerance: Any) -> Diff
     if right.all():
         return None
     subject = f"in `{where}`, " if where else ""
-    if not right.shape:
-        return Difference("values", f"{subject}the number differs", where, expected, got)
+    if not right.shape or (_short(expected) and _short(got)):
+        owner = f"`{where}`" if where else "your answer"
+        sentence = f"{owner} is {_both(expected.values, got.values)}"
+        return Difference("values", sentence, where, expected, got)
     index = tuple(int(n) for n in np.argwhere(~right)[0])
     place = f"[{', '.join(map(str, index))}]"
     wrong = int((~right).sum())
     sentence = (
         f"{subject}{wrong} of {right.size} numbers differ; the first is at {place}: "
-        f"{number(got.values[index])} where {number(expected.values[index])} is expected"
+        f"{_both(expected.values[index], got.values[index])}"
     )
     return Difference("values", sentence, where, expected, got)
+
+
+def _short(numbers: Numbers) -> bool:
+    """Whether it is a shape, or as few whole numbers as a shape has, which are told together."""
+    return numbers.kind == "int" and len(numbers.shape) == 1 and numbers.shape[0] <= 4
+
+
+def _both(expected: Any, got: Any) -> str:
+    """Both sides, with as many digits as it takes to see that they differ."""
+    for digits in (3, 6, 17):
+        one, other = (_written(value, digits) for value in (expected, got))
+        if one != other:
+            break
+    return f"{other} where {one} is expected"
+
+
+def _written(value: Any, digits: int) -> str:
+    if getattr(value, "shape", ()):
+        return f"({', '.join(number(one, digits) for one in value)})"
+    return number(value, digits)
 
 
 def _kinds(where: str, expected: Numbers, got: Numbers, _: Any) -> Difference | None:
@@ -176,13 +209,16 @@ def error(expected: Any, got: Any) -> float:
     return max((float(gap.max()) for gap in gaps), default=0.0)
 
 
-def number(value: Any) -> str:
+def number(value: Any, digits: int = 3) -> str:
     """A number as it is printed in a message: three significant digits, no negative zero."""
+    if isinstance(value, np.ndarray):
+        value = value[()]
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value))
     if isinstance(value, (int, np.integer)):
         return str(int(value))
-    return f"{float(value) + 0.0:.3g}" if not np.iscomplexobj(value) else f"{complex(value):.3g}"
+    form = f".{digits}g"
+    return format(complex(value) if np.iscomplexobj(value) else float(value) + 0.0, form)
 
 
 def kind_of(node: Any) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from lib.checking.calling import Outcome, convert, observe
 from lib.checking.comparing import Difference, compare
 from lib.checking.diagnosing import alike, named_ideas
+from lib.checking.libraries import about_library
 from lib.checking.report import Verdict, shown
 from lib.checking.seeing import describe_numbers
 from lib.checking.task import Case, Law, Task
@@ -43,9 +44,7 @@ def decide(
         return _unequal(task, cases, truths, outcomes, unequal)
     for n in order:
         if outcomes[n].status == "raised":
-            return verdict(
-                task, "raised", error_words(outcomes[n].mistake), **_case(task, cases[n])
-            )
+            return _raised(task, outcomes[n], _case(task, cases[n]))
         if outcomes[n].changed:
             return edited(task, cases[n], outcomes[n])
     return None
@@ -68,7 +67,7 @@ def _unequal(
     if fits:
         return named(task, fits, got, blocks)
     if got.status == "raised":
-        return verdict(task, "raised", error_words(got.mistake), **blocks)
+        return _raised(task, got, blocks)
     if isinstance(got.value, Nothing):
         what = "is None" if task.is_value else "returns None: did you forget `return`?"
         return verdict(task, "not understood", f"`{task.name}` {what}", about=blocks["about"])
@@ -81,6 +80,11 @@ def _unequal(
         sentences.append(changed_words(got.changed))
     status = "not understood" if difference.kind == "structure" else "wrong"
     return verdict(task, status, *filter(None, sentences), **blocks)
+
+
+def _raised(task: Task, got: Outcome, blocks: dict[str, Any]) -> Verdict:
+    said = (error_words(got.mistake), about_library(task, got.mistake))
+    return verdict(task, "raised", *filter(None, said), **blocks)
 
 
 def _difference_words(task: Task, difference: Difference) -> str:

@@ -19,6 +19,9 @@ def about_factor(task: Task, failing: list[Triple]) -> str:
     """A sentence if, on every failing case, the numbers are right up to a factor or a constant."""
     if any(one.shape != two.shape or "bool" in (one.kind, two.kind) for _, one, two in failing):
         return ""
+    said = about_share(failing)
+    if said:
+        return said
     factors = [factor_of(one, two) for _, one, two in failing]
     if all(factor is not None for factor in factors):
         known = name_of(task, failing, factors)
@@ -30,6 +33,19 @@ def about_factor(task: Task, failing: list[Triple]) -> str:
     gaps = [gap_of(one, two) for _, one, two in failing]
     if all(gap is not None for gap in gaps) and failing[0][1].values.size > 1:
         return f"every number is the right one plus {number(gaps[0])}."
+    return ""
+
+
+def about_share(failing: list[Triple]) -> str:
+    """A sentence if what should be a share from 0 to 1 is 1 minus it, or in percent."""
+    whole = "every number" if failing[0][1].values.size > 1 else "your number"
+    shares = [(one.values.astype(float), two.values.astype(float)) for _, one, two in failing]
+    if any(((one < 0) | (one > 1)).any() for one, _ in shares):
+        return ""
+    if all(np.allclose(two, 1 - one, rtol=1e-5, atol=1e-7) for one, two in shares):
+        return f"{whole} is 1 minus the right one."
+    if all(np.allclose(two, 100 * one, rtol=1e-5, atol=1e-7) for one, two in shares):
+        return f"{whole} is the right one in percent; it should run from 0 to 1."
     return ""
 
 

@@ -10,7 +10,7 @@ from lib.checking.calling import Outcome, argument_names
 from lib.checking.comparing import agree, compare, number
 from lib.checking.factors import Triple, about_factor
 from lib.checking.task import Case, Task
-from lib.checking.values import Items, Numbers, as_numbers
+from lib.checking.values import Items, Mapping, Numbers, as_numbers
 
 
 def describe_numbers(task: Task, failing: Sequence[tuple[Case, Outcome, Outcome]]) -> str:
@@ -37,8 +37,13 @@ def describe_numbers(task: Task, failing: Sequence[tuple[Case, Outcome, Outcome]
 
 def pairs(expected: object, got: object) -> list[tuple[str, Numbers, Numbers]]:
     one, other = as_numbers(expected), as_numbers(got)
-    if one is not None and other is not None and not isinstance(expected, Items):
+    listed = isinstance(expected, Items) and expected.kind != "list"
+    if one is not None and other is not None and not listed:
         return [("", one, other)]
+    if isinstance(expected, Mapping) and isinstance(got, Mapping):
+        both = [(key, as_numbers(one), as_numbers(got.entries.get(key)))
+                for key, one in expected.entries.items()]  # fmt: skip
+        return [(key, a, b) for key, a, b in both if a is not None and b is not None]
     if isinstance(expected, Items) and isinstance(got, Items):
         names = expected.names or [f"result {n + 1}" for n in range(len(expected.items))]
         triples = zip(names, expected.items, got.items, strict=False)
@@ -96,6 +101,8 @@ def _same_numbers(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def about_shape(task: Task, expected: Numbers, got: Numbers) -> str:
+    if expected.values.ndim == got.values.ndim == 1:
+        return about_length(task, expected, got)
     if got.values.ndim >= 2 and _equals(task, expected, got, np.swapaxes(got.values, -1, -2)):
         return "the numbers are right but transposed: the last two axes are swapped."
     if got.values.size == expected.values.size and _equals(
@@ -116,6 +123,19 @@ def about_shape(task: Task, expected: Numbers, got: Numbers) -> str:
     return ""
 
 
+def about_length(task: Task, expected: Numbers, got: Numbers) -> str:
+    """What a row has too many or too few, where the rest of it is right."""
+    short, long = sorted((expected, got), key=lambda one: one.values.size)
+    more, size = long.values.size - short.values.size, short.values.size
+    what = "missing" if got is short else "too many"
+    some = f"{more} {'number is' if more == 1 else 'numbers are'} {what}"
+    for where, part in (("at the end", slice(None, size)), ("in front", slice(more, None))):
+        rest = Numbers(long.values[part], short.shape, long.dtype, long.home)
+        if size > 1 and agree_all(task, *((rest, got) if got is short else (expected, rest))):
+            return f"{some} {where}; the others are right."
+    return ""
+
+
 def about_nan(task: Task, case: Case, expected: Numbers, got: Numbers) -> str:
     if np.isnan(got.values.astype(float)).any() and not np.isnan(expected.values).any():
         count = int(np.isnan(got.values).sum())
@@ -125,7 +145,7 @@ def about_nan(task: Task, case: Case, expected: Numbers, got: Numbers) -> str:
         )
     if np.isinf(got.values.astype(float)).any() and not np.isinf(expected.values).any():
         return "some numbers are infinite: a division by zero, or exp of a large number."
-    if expected.kind != "bool" and not got.values.any():
+    if expected.kind != "bool" and got.values.size > 1 and not got.values.any():
         return "every number is zero."
     return ""
 
@@ -179,6 +199,7 @@ def about_order(task: Task, expected: Numbers, got: Numbers) -> str:
             and one.shape[axis] > 1
             and _equals(task, expected, got, np.flip(other, axis))
         ):
+            name = name if one.ndim > 1 else "numbers"
             return f"the {name} are right but in the opposite order."
     if one.ndim == 2 and one.shape[0] > 1:
         order = [np.abs(one.astype(float) - row).max(axis=1).argmin() for row in other]

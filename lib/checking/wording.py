@@ -102,18 +102,19 @@ def todo(task: Task) -> str:
 def named(task: Task, fits: list, got: Outcome, blocks: dict) -> Verdict:
     ids = tuple(dict.fromkeys(one for fit in fits for one in fit.wrong.ids))
     entries = [misconceptions()[one] for one in ids]
-    together = len(fits) == 1 and len(ids) > 1
     lead = ""
-    if len(fits) > 1:
+    if len({fit.wrong.ids for fit in fits}) > 1:
         lead = "More than one mistake gives exactly these numbers:"
-    elif together:
-        lead = "Two mistakes together give exactly these numbers:"
+    elif len(ids) > 1:
+        count = "Two" if len(ids) == 2 else "Several"
+        lead = f"{count} mistakes together give exactly these numbers:"
     elif not fits[0].everywhere:
         lead = "Where your answer is wrong, it is what this mistake gives:"
     said = [f"{name}: {one.name}. {one.sentence}" for name, one in zip(ids, entries, strict=True)]
     if got.status == "raised":
         said.append(error_words(got.mistake))
-    sentences = [*([lead] if lead else []), *said]
+    changed = changed_words(got.changed) if got.changed else ""
+    sentences = [*filter(None, (changed, lead)), *said]
     status = "raised" if got.status == "raised" else "wrong"
     found = {"misconceptions": ids, "read": place_of(entries[0], task)}
     return verdict(task, status, *sentences, **found, **blocks)

@@ -119,6 +119,15 @@ function toolbar(label, buttons) {
   return h("div", parts, ...buttons);
 }
 
+const spoken = (word) => (word === "." ? "the full stop" : word);
+
+/** Scroll a box sideways, and nothing else, until a cell in it can be seen whole. */
+function reveal(box, cell) {
+  const [outer, inner] = [box.getBoundingClientRect(), cell.getBoundingClientRect()];
+  if (inner.left < outer.left) box.scrollLeft -= outer.left - inner.left;
+  if (inner.right > outer.right) box.scrollLeft += inner.right - outer.right;
+}
+
 function render({ model, el }) {
   const trained = model.get("model");
   const parameters = unpack(trained);
@@ -138,14 +147,17 @@ function render({ model, el }) {
   const keys = trained.source.slice(1).filter((word) => word !== ".");
   const vocabulary = toolbar("append a word", keys.map((word) => button(word, () => compose([...composed(), word]))));
   const composed = () => model.get("sentence").split(" ").slice(0, -1);
-  const compose = (words) => words.length <= MOST && change([...words, "."].join(" "));
+  const compose = (words) =>
+    words.length > MOST
+      ? said.set(`There is room for ${MOST} words.`)
+      : change([...words, "."].join(" "));
 
   function change(sentence) {
     model.set("sentence", sentence);
     model.save_changes();
   }
-  /** Show where the target word t looked. */
-  function look(t) {
+  /** Show where the target word t looked, and bring that cell, or another of its row, into sight. */
+  function look(t, shownColumn) {
     const words = model.get("sentence").split(" ");
     const weights = result.weights[t];
     [...lines.source.children].forEach((token, j) => {
@@ -154,8 +166,9 @@ function render({ model, el }) {
     });
     [...lines.target.children].forEach((token, i) => token.setAttribute("aria-pressed", i === t));
     const best = weights.indexOf(Math.max(...weights));
-    said.set(`${result.words[t]} looks at ${words[best]}: ${fmt(weights[best])}`);
+    said.set(`${spoken(result.words[t])} looks at ${spoken(words[best])}: ${fmt(weights[best])}`);
     shown.set(result.weights, { high: 1, selected: (i) => i === t });
+    reveal(shown.el, shown.cells[t][shownColumn ?? best].td);
   }
   function draw() {
     const words = model.get("sentence").split(" ");
@@ -178,6 +191,9 @@ function render({ model, el }) {
     table.replaceChildren(shown.el);
     offered.set(model.get("sentence"));
     look(Math.min(1, result.words.length - 1));
+    // Whoever hears the page and does not see it has not met the French yet.
+    const end = result.words.at(-1) === "." ? "" : ` … and no full stop in ${LONGEST} words`;
+    said.set(`${result.words.join(" ")}${end} (${said.el.textContent})`);
   }
 
   frame(

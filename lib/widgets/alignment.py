@@ -23,6 +23,18 @@ class Alignment(Interactive):
     choices = traitlets.List([" ".join(one["source"]) for one in TRAINED["shown"]]).tag(sync=True)
     model = traitlets.Dict(TRAINED["model"]).tag(sync=True)
 
+    @traitlets.validate("sentence")
+    def _known(self, proposal: dict) -> str:
+        *words, end = proposal["value"].split(" ")
+        known = [word for word in TRAINED["model"]["source"][1:] if word != "."]
+        unknown = [word for word in words if word not in known]
+        if unknown or end != ".":
+            raise traitlets.TraitError(
+                f"{proposal['value']!r} holds {unknown or 'no full stop at its end'}. Use words of "
+                f"these, with spaces between them and ' .' at the end: {' '.join(known)}"
+            )
+        return proposal["value"]
+
     def still(self) -> Figure:
         """Draw the weights of the sentence, or of the first if it is none of those stored."""
         stored = {" ".join(one["source"]): one for one in TRAINED["shown"]}

@@ -167,6 +167,22 @@ def greedy_in_torch(encode, step, source, end, longest):
     return written
 
 
+def greedy_with_dim(encode, step, source, end, longest):
+    memory, written = encode(source), []
+    for _ in range(longest):
+        written.append(step(memory, written).argmax(dim=-1).item())
+        if written[-1] == end:
+            break
+    return written
+
+
+def greedy_by_cat(encode, step, source, end, longest):
+    memory, written = encode(source), torch.zeros(0, dtype=torch.long)
+    while len(written) < longest and end not in written:
+        written = torch.cat([written, torch.argmax(step(memory, written), keepdim=True)])
+    return written
+
+
 def greedy_as_array(encode, step, source, end, longest):
     return np.array(greedy_with_for(encode, step, source, end, longest))
 
@@ -200,6 +216,11 @@ def rate_in_torch(found, sure, possible):
     return 1 - ((a & s).sum() + (a & p).sum()).double() / (a.sum() + s.sum())
 
 
+def rate_by_logical_and(found, sure, possible):
+    right = torch.logical_and(found, sure).sum() + torch.logical_and(found, possible).sum()
+    return 1 - right / (torch.count_nonzero(found) + torch.count_nonzero(sure))
+
+
 def changed_by_loop(decode, memory):
     before, after = decode(memory), decode(np.zeros(memory.shape))
     pairs = zip(before, after, strict=True)
@@ -218,6 +239,16 @@ def changed_by_stack(decode, memory):
 def changed_in_torch(decode, memory):
     before, after = (torch.as_tensor(decode(m)).argmax(-1) for m in (memory, 0.0 * memory))
     return (before != after).double().mean()
+
+
+def changed_with_dim(decode, memory):
+    before = decode(memory).argmax(dim=-1)
+    return (before != decode(torch.zeros_like(memory)).argmax(dim=-1)).float().mean()
+
+
+def changed_in_single_precision(decode, memory):
+    before = torch.argmax(decode(memory), dim=1)
+    return 1 - torch.eq(before, decode(torch.zeros(memory.shape)).argmax(1)).float().mean()
 
 
 def one_minus_the_same(decode, memory):
@@ -259,14 +290,25 @@ RIGHT = {
         greedy_with_while,
         greedy_recursive,
         greedy_in_torch,
+        greedy_with_dim,
+        greedy_by_cat,
         greedy_as_array,
     ],
-    "10.6": [rate_by_sums, rate_by_sets, rate_by_products, rate_by_loops, rate_in_torch],
+    "10.6": [
+        rate_by_sums,
+        rate_by_sets,
+        rate_by_products,
+        rate_by_loops,
+        rate_in_torch,
+        rate_by_logical_and,
+    ],
     "10.7": [
         changed_by_loop,
         changed_by_product,
         changed_by_stack,
         changed_in_torch,
+        changed_with_dim,
+        changed_in_single_precision,
         one_minus_the_same,
     ],
 }

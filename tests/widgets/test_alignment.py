@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Page, expect
+from traitlets import TraitError
 
 from lib import tasks
 from lib.repro import generator
@@ -69,6 +70,12 @@ def test_it_does_what_the_chapter_says_of_sentences_that_the_grammar_never_makes
     assert invented.weights[1, 0] > 0.995
 
 
+@pytest.mark.parametrize("sentence", ["the zebra .", "the red car", "the . car .", "The car .", ""])
+def test_a_sentence_that_the_model_cannot_read_is_refused(sentence):
+    with pytest.raises(TraitError, match=r"with spaces between them and ' \.' at the end"):
+        Alignment(sentence=sentence)
+
+
 def test_the_file_is_small():
     assert len(Alignment()._repr_mimebundle_()[0]["text/html"]) < 300_000
 
@@ -86,7 +93,8 @@ def test_pointing_at_a_french_word_shows_where_it_looked(widget_page, model):
     for t, word in enumerate(words):
         page.locator("button.kit-token").nth(t).hover()
         np.testing.assert_allclose(source_numbers(page), weights[t], atol=0.006)
-        expect(page.locator("[data-name=alignment]")).to_contain_text(f"{word} looks at")
+        name = "the full stop" if word == "." else word
+        expect(page.locator("[data-name=alignment]")).to_contain_text(f"{name} looks at")
     page.locator("button.kit-token").nth(0).focus()
     page.keyboard.press("Tab")
     np.testing.assert_allclose(source_numbers(page), weights[1], atol=0.006)
@@ -116,6 +124,31 @@ def test_the_reader_composes_a_sentence_with_the_keyboard(widget_page, model):
     for _ in range(12):
         words.get_by_role("button", name="red", exact=True).click()
     assert page.locator("span.kit-token").count() == 12
+    expect(page.locator("[data-name=alignment]")).to_have_text("There is room for 11 words.")
+
+
+def test_a_new_translation_is_told_with_its_end_or_without(widget_page):
+    page = widget_page(Alignment())
+    said, one = page.locator("[data-name=alignment]"), TRAINED["shown"][1]
+    page.get_by_label(" ".join(one["source"])).check()
+    expect(said).to_have_text(f"{' '.join(one['target'])} (petit looks at small: 1.00)")
+    words = page.get_by_role("toolbar", name="append a word")
+    page.get_by_role("button", name="clear").click()
+    for word in ["the", "car", *["small"] * 9]:
+        words.get_by_role("button", name=word, exact=True).click()
+    expect(said).to_contain_text("and no full stop in 16 words")
+
+
+def test_on_a_narrow_screen_the_table_shows_where_the_word_looked(widget_page):
+    page = widget_page(Alignment(sentence=" ".join(TRAINED["shown"][1]["source"])), width=360)
+    box = page.locator(".kit-scroll")
+    for t in (8, 0, 8):
+        page.locator("button.kit-token").nth(t).click()
+        outer = box.bounding_box()
+        inner = box.locator("tr").nth(t + 1).locator("td").nth(7 if t else 0).bounding_box()
+        assert outer["x"] - 1 <= inner["x"]
+        assert inner["x"] + inner["width"] <= outer["x"] + outer["width"] + 1
+    assert box.evaluate("box => box.scrollLeft") > 0
 
 
 def test_the_words_to_compose_from_are_one_tab_stop_with_arrow_keys(widget_page):
