@@ -41,11 +41,17 @@ def named_ideas(
 ) -> list[Fit]:
     """The wrong ideas that fit best: on every case if there are such, and the closest of them."""
     failing = [n for n, one in enumerate(got) if not alike(truths[n], one, task.tolerance)]
+    if not failing:
+        return []
     fits = []
     for wrong in task.wrong:
+        # Most ideas part from the answer at its first mistake, and need no other case.
+        first = cases[failing[0] :][:1]
+        if not alike(outcomes_of(wrong, task, first)[0], got[failing[0]], task.tolerance):
+            continue
         ideas = outcomes_of(wrong, task, cases)
         matching = {n for n in range(len(got)) if alike(ideas[n], got[n], task.tolerance)}
-        if not failing or not matching.issuperset(failing):
+        if not matching.issuperset(failing):
             continue
         gaps = [error(ideas[n].value, got[n].value) for n in failing if got[n].value is not None]
         fits.append(Fit(wrong, len(matching) == len(got), max(gaps, default=0.0)))

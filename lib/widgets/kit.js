@@ -160,6 +160,7 @@ export function grid({ label, rows, columns, digits = 2, onSelect, role, write =
     [at.i, at.j] = [i, j];
     cells[i][j].face.tabIndex = 0;
     cells[i][j].face.focus({ preventScroll: true });
+    cells[i][j].face.scrollIntoView({ block: "nearest", inline: "nearest" }); // and no further
     onSelect(i, j);
   }
   const head = h("tr", {}, h("td"), ...columns.map((c) => h("th", { scope: "col" }, c)));
