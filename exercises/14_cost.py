@@ -18,11 +18,12 @@ PAGE = "chapters/14_cost.html"
 # 14.1, 14.2 ---------------------------------------------------------------------------------
 
 
-def multiply_adds(n, d_model, heads, d_ff, *, maps=4, table=2, per_head=False, tokens=None):
+def multiply_adds(n, d_model, heads, d_ff, *, maps=4, table=2, inner=2, per_head=False,
+                  tokens=None):  # fmt: skip
     """The three counts with their parts exchangeable, so that each wrong idea is one line."""
     rows = n if tokens is None else tokens
     pairs = table * n * n * d_model * (heads if per_head else 1)
-    return maps * rows * d_model**2, pairs, 2 * rows * d_model * d_ff
+    return maps * rows * d_model**2, pairs, inner * rows * d_model * d_ff
 
 
 def operation_cases(rng):
@@ -45,9 +46,9 @@ def crossover_cases(rng):
 # 14.3 ---------------------------------------------------------------------------------------
 
 
-def cache_bytes(layers, heads, groups, d_k, texts, tokens, bytes_each):
-    del heads  # queries are asked once and never stored
-    return 2 * layers * groups * d_k * texts * tokens * bytes_each
+def cache_bytes(layers, heads, groups, d_k, texts, tokens, bytes_each, *, queries=0):
+    """Queries are asked once and never stored; `queries=1` stores them all the same."""
+    return (2 * groups + queries * heads) * layers * d_k * texts * tokens * bytes_each
 
 
 def cache_cases(rng):
@@ -61,11 +62,11 @@ def cache_cases(rng):
 
 
 def add_tile(maximum, total, mixture, scores, values, *, total_by=None, mixture_by=None,
-             highest=max, early=False):  # fmt: skip
+             highest=max, early=False, base=None):  # fmt: skip
     """One tile for one row; `total_by` and `mixture_by` are the factors on what was kept."""
     new = highest(float(maximum), float(np.max(scores)))
     factor = math.exp(maximum - new)
-    p = np.exp(np.asarray(scores) - new)
+    p = np.exp(np.asarray(scores) - (base(scores) if base else new))
     kept = [factor if by is None else by(factor) for by in (total_by, mixture_by)]
     fresh = p / p.sum() if early else p
     return new, kept[0] * total + p.sum(), kept[1] * np.asarray(mixture) + fresh @ values
@@ -84,6 +85,12 @@ def tile_cases(rng):
     return [draw(2, 3, 2, 1.3), draw(3, 2, 5, -0.7), draw(5, 7, 3, 0.4)]
 
 
+def divided(*args):
+    """The output so far in the place of the mixture."""
+    maximum, total, mixture = add_tile(*args)
+    return maximum, total, mixture / total
+
+
 def one(factor):
     del factor
     return 1.0
@@ -96,18 +103,18 @@ def inverse(factor):
 # 14.5 ---------------------------------------------------------------------------------------
 
 
-def tiled(q, k, v, columns, *, scale=None, last=True, rescale=True, **parts):
-    """Attend tile by tile; every row of queries is walked by `add_tile`."""
+def tiled(q, k, v, columns, *, scale=None, last=True, kept_by=None, step=add_tile, divide=True,
+          **parts):  # fmt: skip
+    """Attend tile by tile; `step` walks a row, with `kept_by` from its second tile on."""
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     rows = []
     for query in q:
         kept = -math.inf, 0.0, np.zeros(v.shape[-1])
         for left in range(0, len(k) if last else len(k) - len(k) % columns, columns):
             tile = slice(left, left + columns)
-            if not rescale:
-                parts["mixture_by"] = one if left else None
-            kept = add_tile(*kept, k[tile] @ query * scale, v[tile], **parts)
-        rows.append(kept[2] / kept[1])
+            forgotten = kept_by if kept_by and left else {}
+            kept = step(*kept, k[tile] @ query * scale, v[tile], **parts, **forgotten)
+        rows.append(kept[2] / kept[1] if divide else kept[2])
     return np.array(rows)
 
 
@@ -139,6 +146,33 @@ class Largest(TorchFunctionMode):
         if isinstance(made, torch.Tensor):
             self.found = max(self.found, made.numel())
         return made
+
+
+def without_maximum(q, k, v, columns):
+    rows = []
+    for query in q:
+        p = np.exp(k @ query / math.sqrt(len(query)))
+        rows.append(p @ v / p.sum())
+    return np.array(rows)
+
+
+def stays_finite(sign):
+    """Every score of the tables is near +850 or -850, where a bare exp overflows or vanishes."""
+
+    def holds(answer, case):
+        rng = np.random.default_rng(14)
+        q, k = 40 + rng.normal(size=(3, 2)), 15 + 0.02 * rng.normal(size=(7, 2))
+        arrays = sign * q, k, rng.normal(size=(7, 5))
+        exact = attend(*arrays).output
+        if isinstance(case.args[0], torch.Tensor):
+            arrays = [torch.as_tensor(array, dtype=case.args[0].dtype) for array in arrays]
+        if np.allclose(np.asarray(answer(*arrays, 3)), exact, atol=5e-3):
+            return True
+        if sign > 0:
+            return "where all scores are near 850, it is wrong"
+        return "where all scores are near -850, it is wrong; a row's maximum begins at -inf"
+
+    return holds
 
 
 def holds_no_table(answer, case):
@@ -188,15 +222,22 @@ def group_cases(rng):
 
 
 def read_on(x, positions, w_q, w_k, w_v, keys, values, *, start=len, mask=masks.causal, past=True,
-            carry=True):  # fmt: skip
+            carry=True, front=False):  # fmt: skip
     """New tokens after stored ones, with the parts exchangeable."""
     at = start(keys)
     x = x + positions[at : at + len(x)]
     q, k, v = x @ w_q, x @ w_k, x @ w_v
-    all_keys, all_values = np.concatenate([keys, k]), np.concatenate([values, v])
+    order = slice(None, None, -1 if front else 1)
+    all_keys, all_values = (np.concatenate(pair[order]) for pair in ((keys, k), (values, v)))
     used = (all_keys, all_values) if past else (k, v)
     output = attend(q, *used, mask(len(q), len(used[0])) if mask else None).output
     return (output, all_keys, all_values) if carry else (output, keys, values)
+
+
+def new_unseen(x, positions, w_q, w_k, w_v, keys, values):
+    output, *kept = read_on(x, positions, w_q, w_k, w_v, keys, values)
+    queries = (x + positions[len(keys) : len(keys) + len(x)]) @ w_q
+    return attend(queries, keys, values).output.reshape(output.shape), *kept
 
 
 def read_on_cases(rng):
@@ -229,6 +270,28 @@ def in_window(q, k, v, keys, values, width, *, seen=0, kept=0):
     return output, keys[stored], values[stored]
 
 
+def oldest_dropped(full):
+    """The oldest leaves at every call, or when `full` less than the width are stored."""
+
+    def wrong(q, k, v, keys, values, width):
+        gone = int(full is None or len(keys) >= width - full)
+        keys = np.concatenate([keys[gone:], k[None]])
+        values = np.concatenate([values[gone:], v[None]])
+        return attend(q[None], keys, values).output[0], keys, values
+
+    return wrong
+
+
+def newest_in_front(q, k, v, keys, values, width):
+    keys, values = np.concatenate([k[None], keys]), np.concatenate([v[None], values])
+    return attend(q[None], keys[:width], values[:width]).output[0], keys[:width], values[:width]
+
+
+def newest_unseen(q, k, v, keys, values, width):
+    right = in_window(q, k, v, keys, values, width)
+    return attend(q[None], keys, values).output[0], *right[1:]
+
+
 def newest_dropped(q, k, v, keys, values, width):
     keys, values = np.concatenate([keys, k[None]]), np.concatenate([values, v[None]])
     return attend(q[None], keys[:width], values[:width]).output[0], keys[:width], values[:width]
@@ -240,7 +303,7 @@ def window_cases(rng):
         about = f"a window of {width}, {old} tokens stored, d_k = {d_k}, d_v = {d_v}"
         return Case((*(rng.normal(size=shape) for shape in shapes), width), about=about)
 
-    return [draw(3, 3, 2, 3), draw(5, 5, 4, 2), draw(2, 5, 3, 4)]
+    return [draw(3, 3, 2, 3), draw(5, 5, 4, 2), draw(2, 5, 3, 4), draw(3, 4, 5, 2)]
 
 
 EXERCISE = Exercise(
@@ -257,6 +320,8 @@ EXERCISE = Exercise(
                 Wrong("M127", lambda *sizes: multiply_adds(*sizes, maps=3)),
                 Wrong("M292", lambda n, d, heads, d_ff: multiply_adds(n, d, heads, 4 * d)),
                 Wrong("M293", lambda *sizes: multiply_adds(*sizes, tokens=1)),
+                Wrong("M326", lambda *sizes: multiply_adds(*sizes, inner=1)),
+                Wrong("M340", lambda *sizes: multiply_adds(*sizes, maps=8, table=4, inner=4)),
             ],
         ),
         Task(
@@ -269,6 +334,7 @@ EXERCISE = Exercise(
                 Wrong("M291", lambda d_model, d_ff: 4 * d_model + 2 * d_ff),
                 Wrong("M292", lambda d_model, d_ff: 6 * d_model),
                 Wrong("M127", lambda d_model, d_ff: 1.5 * d_model + d_ff),
+                Wrong("M326", lambda d_model, d_ff: 2 * d_model + d_ff / 2),
             ],
         ),
         Task(
@@ -281,6 +347,8 @@ EXERCISE = Exercise(
                     layers, heads, heads, *rest)),
                 Wrong("M297", lambda layers, *rest: cache_bytes(1, *rest)),
                 Wrong("M298", lambda *sizes: cache_bytes(*sizes) // sizes[4]),
+                Wrong("M341", lambda *sizes: cache_bytes(*sizes) // sizes[-1]),
+                Wrong("M342", lambda *sizes: cache_bytes(*sizes, queries=1)),
             ],
         ),
         Task(
@@ -295,21 +363,37 @@ EXERCISE = Exercise(
                     *args, total_by=inverse, mixture_by=inverse)),
                 Wrong("M181", lambda *args: add_tile(*args, highest=lambda old, new: old)),
                 Wrong("M320", lambda *args: add_tile(*args, early=True)),
+                Wrong("M320", divided),
+                Wrong("M343", lambda *args: add_tile(*args, highest=lambda old, new: new)),
+                Wrong("M344", lambda *args: add_tile(*args, base=np.max)),
+                Wrong("M13", lambda *args: add_tile(*args, base=np.zeros_like)),
             ],
         ),
         Task(
             id="14.5", name="tiled", title="Attend in tiles", difficulty=4, importance=5,
             minutes=20, reference=tiled, cases=tiled_cases,
             read=f"{PAGE}#a-table-that-is-never-whole",
-            laws=[Law("M321", "no table is held", holds_no_table)],
+            laws=[
+                Law("M13", "high scores do not overflow", stays_finite(1)),
+                Law(None, "low scores do not vanish", stays_finite(-1)),
+                Law("M321", "no table is held", holds_no_table),
+            ],
             wrong=[
+                Wrong("M13", without_maximum),
                 Wrong("M321", lambda q, k, v, columns: attend(q, k, v).output),
-                Wrong("M299", lambda *args: tiled(*args, rescale=False)),
+                Wrong("M299", lambda *args: tiled(*args, kept_by={"mixture_by": one})),
+                Wrong("M94", lambda *args: tiled(*args, kept_by={"total_by": one})),
+                Wrong("M94+M299", lambda *args: tiled(
+                    *args, kept_by={"total_by": one, "mixture_by": one})),
                 Wrong("M322", tile_softmaxes(lambda tiles: tiles.mean(0))),
                 Wrong("M322", tile_softmaxes(lambda tiles: tiles.sum(0))),
                 Wrong("M320", lambda *args: tiled(*args, early=True)),
+                Wrong("M320", lambda *args: tiled(*args, step=divided, divide=False)),
+                Wrong("M320", lambda *args: tiled(*args, step=divided)),
+                Wrong("M176", lambda *args: tiled(*args, divide=False)),
                 Wrong("M323", lambda *args: tiled(*args, last=False)),
                 Wrong("M01", lambda *args: tiled(*args, scale=1.0)),
+                Wrong("M02", lambda q, *rest: tiled(q, *rest, scale=1 / q.shape[-1])),
             ],
         ),
         Task(
@@ -332,8 +416,15 @@ EXERCISE = Exercise(
                 Wrong("M32", lambda *args: read_on(
                     *args, mask=lambda new, keys: np.tri(new, keys, dtype=bool))),
                 Wrong("M24", lambda *args: read_on(*args, mask=None)),
+                Wrong("M57", lambda x, positions, *rest: read_on(x, 0 * positions, *rest)),
+                Wrong("M22", lambda *args: read_on(
+                    *args, mask=lambda new, keys: np.tri(new, keys, keys - new - 1, dtype=bool))),
                 Wrong("M262", lambda *args: read_on(*args, past=False)),
+                Wrong("M262", new_unseen),
+                Wrong("M307", lambda *args: read_on(*args, front=True)),
                 Wrong("M327", lambda *args: read_on(*args, carry=False)),
+                Wrong("M01", lambda x, positions, w_q, *rest: read_on(
+                    x, positions, w_q * np.sqrt(w_q.shape[1]), *rest)),
             ],
         ),
         Task(
@@ -344,6 +435,13 @@ EXERCISE = Exercise(
                 Wrong("M328", lambda *args: in_window(*args, seen=1, kept=1)),
                 Wrong("M328", lambda *args: in_window(*args, seen=1)),
                 Wrong("M329", newest_dropped),
+                Wrong("M345", lambda *args: in_window(*args, seen=-1, kept=-1)),
+                Wrong("M345", oldest_dropped(None)),
+                Wrong("M345", oldest_dropped(1)),
+                Wrong("M307", newest_in_front),
+                Wrong("M262", newest_unseen),
+                Wrong("M01", lambda q, *rest: (
+                    in_window(q * np.sqrt(len(q)), *rest))),
             ],
         ),
     ],

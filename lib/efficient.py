@@ -1,7 +1,7 @@
 """The same attention with less to move: a fused kernel, shared keys, a store of past ones."""
 
 import torch.nn.functional as F
-from einops import rearrange
+from einops import rearrange, repeat
 from jaxtyping import Bool, Float
 from torch import Tensor
 
@@ -19,10 +19,12 @@ def fused(
     causal: bool = False,
     dropout: float = 0.0,
 ) -> Attended:
-    r"""Attend in one kernel, which never holds the table of weights and so cannot return it.
+    r"""Attend in one kernel, which holds no table of weights and so cannot return it.
 
     The output is that of `lib.attention.attend`; the weights are None.
     With `causal`, each query sees the keys up to its own, the last query aligned with the last key.
+    PyTorch chooses the kernel, and where it has none it holds the table after all. On a CPU that is
+    so with dropout, with $d_v \ne d_k$, and with more than one axis before that of the heads.
 
     Source: Dao et al. 2022, algorithm 1, as PyTorch's scaled_dot_product_attention implements it.
     Taught in: chapter 14.
@@ -35,9 +37,17 @@ def fused(
         mask, causal = past if mask is None else mask & past, False
     # A single query is the last one, and sees everything.
     output = F.scaled_dot_product_attention(
-        q, k, v, mask, dropout_p=dropout, is_causal=causal and queries > 1
+        *(_with_four_axes(one) for one in (q, k, v)),
+        None if mask is None else _with_four_axes(mask),
+        dropout_p=dropout,
+        is_causal=causal and queries > 1,
     )
-    return Attended(output, None)
+    return Attended(output.reshape(*q.shape[:-1], v.shape[-1]), None)
+
+
+def _with_four_axes(x: Tensor) -> Tensor:
+    """Put axes of length 1 in front: for fewer than four, PyTorch falls back to a whole table."""
+    return x[(None,) * (4 - x.ndim)]
 
 
 def grouped(
@@ -50,8 +60,8 @@ def grouped(
 
     With $h$ query heads and $g$ heads of keys, query head $i$ reads number
     $\lfloor i g / h \rfloor$. The result is that of `lib.attention.attend` on keys and values
-    repeated $h / g$ times each, without the copies. $g = h$ is the usual attention, $g = 1$ is
-    multi-query attention.
+    repeated $h / g$ times each, without the copies: the queries of a group stand below each other.
+    $g = h$ is the usual attention, $g = 1$ is multi-query attention.
 
     Source: Ainslie et al. 2023, section 2.2; Shazeer 2019, section 3, for one head of keys.
     Taught in: chapter 14.
@@ -66,15 +76,15 @@ def grouped(
             k=k,
             v=v,
         )
-    joined, split = "... (group one) n d", "... group one n d"
-    apart, together = f"{joined} -> {split}", f"{split} -> {joined}"
-    if mask is not None and mask.ndim > 2:
-        # A mask for all heads has an axis of length 1 in their place, and needs another.
-        mask = rearrange(mask, apart, group=1 if mask.shape[-3] == 1 else groups)
-    output, weights = attend(
-        rearrange(q, apart, group=groups), k[..., None, :, :], v[..., None, :, :], mask
-    )
-    return Attended(rearrange(output, together), rearrange(weights, together))
+    below = "... (group one) n d -> ... group (one n) d"
+    back = "... group (one n) d -> ... (group one) n d"
+    if mask is not None and mask.ndim > 1:
+        of_heads = below if mask.ndim > 2 and mask.shape[-3] > 1 else "... n d -> ... (one n) d"
+        # A mask with one row for all queries needs one for each, to be repeated with them.
+        rows = repeat(mask, "... n m -> ... (n rest) m", rest=q.shape[-2] // mask.shape[-2])
+        mask = repeat(rows, of_heads, one=heads // groups)
+    output, weights = attend(rearrange(q, below, group=groups), k, v, mask)
+    return Attended(*(rearrange(x, back, one=heads // groups) for x in (output, weights)))
 
 
 class KeyValueCache:
@@ -112,9 +122,12 @@ class KeyValueCache:
         if self.keys is None:
             self.keys = k.new_empty(*k.shape[:-2], self.longest, k.shape[-1])
             self.values = v.new_empty(*v.shape[:-2], self.longest, v.shape[-1])
-        if self.keys.shape[:-2] != k.shape[:-2]:
+        if any(
+            (*old.shape[:-2], old.shape[-1]) != (*new.shape[:-2], new.shape[-1])
+            for old, new in ((self.keys, k), (self.values, v))
+        ):
             raise mismatch(
-                "A cache goes on with the sequences and heads that it began with.",
+                "A cache goes on with the sequences, heads and widths that it began with.",
                 "Start a new cache for other sequences.",
                 stored=self.keys[..., :start, :],
                 k=k,

@@ -1,9 +1,12 @@
 """The fused kernel and the cache give what `attend` gives, and refuse what would be wrong."""
 
+import math
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from lib import masks
 from lib.attention import attend
@@ -46,6 +49,42 @@ def test_a_query_that_may_attend_to_nothing_gets_zeros_as_from_attend():
     assert not fused(q, k, v, mask).output[..., 3, :].any()
 
 
+def numbers_held(call) -> int:
+    """How many numbers the largest tensor held that an operator made inside the call."""
+
+    class Largest(TorchDispatchMode):
+        found = 0
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            made = func(*args, **(kwargs or {}))
+            for one in made if isinstance(made, tuple) else (made,):
+                if isinstance(one, torch.Tensor):
+                    self.found = max(self.found, one.numel())
+            return made
+
+    with Largest() as largest:
+        call()
+    return largest.found
+
+
+@pytest.mark.parametrize("leading", [(), (HEADS,), (BATCH, HEADS)], ids=str)
+@pytest.mark.parametrize("causal", [False, True])
+def test_no_table_is_held_however_many_axes_stand_before_the_queries(leading, causal):
+    q, k, v = random(3, *leading, 67, D_K)
+    table = math.prod(leading) * 67 * 67
+    assert numbers_held(lambda: attend(q, k, v)) == table
+    assert numbers_held(lambda: fused(q, k, v, causal=causal)) < table / 2
+    expected = attend(q, k, v, masks.causal(67, like=q) if causal else None).output
+    torch.testing.assert_close(fused(q, k, v, causal=causal).output, expected)
+
+
+@pytest.mark.parametrize("masked", [(11,), (7, 11), (HEADS, 7, 11)], ids=str)
+def test_a_mask_with_few_axes_serves_queries_with_few(masked):
+    q, k, v = random(HEADS, 7, D_K), random(HEADS, 11, D_K), random(HEADS, 11, D_V)
+    mask = torch.arange(math.prod(masked)).reshape(masked) % 3 > 0
+    torch.testing.assert_close(fused(q, k, v, mask).output, attend(q, k, v, mask).output)
+
+
 def test_a_causal_call_with_more_queries_than_keys_is_refused():
     with pytest.raises(ValueError, match=r"got 7 queries, 5 keys"):
         fused(*projected(7, 5), causal=True)
@@ -61,19 +100,33 @@ def test_dropout_takes_weights_out_and_keeps_their_mean():
 
 @given(
     groups=st.sampled_from([1, 2, 3]), each=st.integers(1, 3), keys=st.integers(1, 11),
-    masked=st.sampled_from(["not", "all heads", "sequence", "head"]),
+    masked=st.sampled_from(["not", "all heads", "sequence", "head"]), rows=st.sampled_from([1, 7]),
 )  # fmt: skip
-def test_shared_keys_give_what_repeated_ones_give(groups, each, keys, masked):
+def test_shared_keys_give_what_repeated_ones_give(groups, each, keys, masked, rows):
     torch.manual_seed(keys)
     heads = groups * each
     q, k = random(BATCH, heads, 7, D_K), random(BATCH, groups, keys, D_K)
     v = random(BATCH, groups, keys, D_V)
     leading = {"not": (), "all heads": (), "sequence": (BATCH, 1), "head": (BATCH, heads)}[masked]
-    mask = None if masked == "not" else torch.rand(*leading, 7, keys) < 0.6
+    mask = None if masked == "not" else torch.rand(*leading, rows, keys) < 0.6
     found = grouped(q, k, v, mask)
     expected = attend(q, *(one.repeat_interleave(each, dim=1) for one in (k, v)), mask)
     torch.testing.assert_close(found.output, expected.output)
     torch.testing.assert_close(found.weights, expected.weights)
+
+
+def test_shared_keys_are_not_copied_for_the_heads_that_share_them():
+    q, k, v = random(BATCH, 6, 1, D_K), random(BATCH, 2, 101, D_K), random(BATCH, 2, 101, D_V)
+    repeated = [one.repeat_interleave(3, dim=1) for one in (k, v)]
+    assert numbers_held(lambda: attend(q, *repeated)) == 3 * v.numel()
+    assert numbers_held(lambda: grouped(q, k, v)) <= v.numel()
+
+
+def test_one_row_of_a_mask_serves_all_heads_and_queries():
+    q, k, v = random(BATCH, 6, 7, D_K), random(BATCH, 2, 11, D_K), random(BATCH, 2, 11, D_V)
+    mask = torch.arange(11) % 3 > 0
+    repeated = (one.repeat_interleave(3, dim=1) for one in (k, v))
+    torch.testing.assert_close(grouped(q, k, v, mask).output, attend(q, *repeated, mask).output)
 
 
 def test_shared_keys_agree_with_pytorchs_own():
@@ -135,7 +188,7 @@ def test_a_full_cache_says_what_to_do():
         cache(q, k, v)
 
 
-@pytest.mark.parametrize("axis", [0, 1], ids=["batch", "heads"])
+@pytest.mark.parametrize("axis", [0, 1, 3], ids=["batch", "heads", "width"])
 def test_a_stale_cache_does_not_mix_with_other_sequences(axis):
     q, k, v = projected(3, 3)
     cache = KeyValueCache(7)

@@ -74,6 +74,8 @@ class TileWalk(Interactive):
         held = np.zeros((n, n), dtype=bool)
         held[np.ix_(list(queries), list(keys))] = True
         maximum, total, mixture = self.kept(step)
+        kept = f"maximum ln {maximum}, total {total}, mixture ({mixture[0]}, {mixture[1]})"
+        kept = kept if maximum else "nothing yet"
         names = [str(i + 1) for i in range(n)]
         return plots.heatmap(
             np.log(np.array(self.scores)),
@@ -82,6 +84,5 @@ class TileWalk(Interactive):
             mask=held,
             alt=f"A table of {n} by {n} scores, all hatched but those of queries "
             f"{queries[0] + 1} to {queries[-1] + 1} and keys {keys[0] + 1} to {keys[-1] + 1}.",
-            caption=f"Of {n * n} scores {held.sum()} are held. Of query {self.query} are kept: "
-            f"maximum ln {maximum}, total {total}, mixture ({mixture[0]}, {mixture[1]}).",
+            caption=f"Of {n * n} scores {held.sum()} are held. Kept of query {self.query}: {kept}.",
         )
