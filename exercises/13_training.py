@@ -97,7 +97,7 @@ def decay_groups(shapes):
 
 def group_cases(rng):
     del rng  # names have no random part
-    convolution = {"first.kernel": (5, 3, 3), "first.norm.weight": (5,), "temperature": ()}
+    convolution = {"kernel": (5, 3, 3), "norm.weight": (5,), "last": (7, 5), "temperature": ()}
     return [
         Case((convolution,), about="a small network for pictures"),
         Case((NAMES,), about="a model of one layer"),
@@ -115,17 +115,18 @@ def groups_by(decays):
 # 13.3 ---------------------------------------------------------------------------------------
 
 
-def adamw(
-    w, gradient, m, v, step, rate, decay, *, coupled=False, corrected="mv", shrink=None, last=False
-):
+def adamw(w, gradient, m, v, step, rate, decay, *, coupled=False, corrected="mv", shrink=None,
+          last=False, betas=BETAS, shares=None, power=2, root=0.5, sign=1, count=0, inside=0,
+          outside=EPS):  # fmt: skip
     if coupled:
         gradient = gradient + decay * w
-    m = BETAS[0] * m + (1 - BETAS[0]) * gradient
-    v = BETAS[1] * v + (1 - BETAS[1]) * gradient**2
-    m_hat = m / (1 - BETAS[0] ** step) if "m" in corrected else m
-    v_hat = v / (1 - BETAS[1] ** step) if "v" in corrected else v
+    new = shares or [1 - beta for beta in betas]
+    m = betas[0] * m + new[0] * gradient
+    v = betas[1] * v + new[1] * abs(gradient) ** power
+    m_hat = m / (1 - betas[0] ** (step + count)) if "m" in corrected else m
+    v_hat = v / (1 - betas[1] ** (step + count)) if "v" in corrected else v
     factor = 1 - (rate * decay if shrink is None else shrink(rate, decay))
-    moved = rate * m_hat / (v_hat**0.5 + EPS)
+    moved = sign * rate * m_hat / ((v_hat + inside) ** root + outside)
     return ((w - moved) * factor if last else w * factor - moved), m, v
 
 
@@ -133,19 +134,40 @@ def adamw_with(**changes):
     return lambda *args: adamw(*args, **changes)
 
 
+def old_means(w, gradient, m, v, step, rate, decay):
+    """A step by the means as they were; the new ones are kept for the next."""
+    new = adamw(w, gradient, m, v, step, rate, decay)
+    m, v = m / (1 - BETAS[0] ** step), v / (1 - BETAS[1] ** step)
+    return w * (1 - rate * decay) - rate * m / (v**0.5 + EPS), *new[1:]
+
+
+def corrected_means_kept(w, gradient, m, v, step, rate, decay):
+    w, m, v = adamw(w, gradient, m, v, step, rate, decay)
+    return w, m / (1 - BETAS[0] ** step), v / (1 - BETAS[1] ** step)
+
+
+def decay_in_the_quotient(w, gradient, m, v, step, rate, decay):
+    w_new, m, v = adamw(w, gradient, m, v, step, rate, 0)
+    return w_new - rate * decay * w / ((v / (1 - BETAS[1] ** step)) ** 0.5 + EPS), m, v
+
+
 def nothing(rate, decay):
     return 0 * rate * decay
 
 
 def adamw_cases(rng):
-    def draw(step, *shape):
-        w, gradient, m = rng.normal(size=(3, *shape))
-        v = rng.uniform(0.5, 2, size=shape)
+    def draw(step, *shape, size=1.0, about=""):
+        w, gradient, m = rng.normal(size=(3, *shape)) * np.array([1, size, size]).reshape(
+            -1, *[1] * len(shape)
+        )
+        v = rng.uniform(0.5, 2, size=shape) * size**2
         if step == 1:
             m, v = np.zeros(shape), np.zeros(shape)
-        return Case((w, gradient, m, v, step, 0.1, 0.5), about=f"{shape} numbers, step {step}")
+        about = f"{shape} numbers, step {step}{about}"
+        return Case((w, gradient, m, v, step, 0.1, 0.5), about=about)
 
-    return [draw(1, 3), draw(2, 5), draw(7, 2, 3)]
+    tiny = draw(3, 11, size=1e-8, about=", gradients as small as epsilon")
+    return [draw(1, 3), draw(2, 5), draw(7, 2, 3), tiny]
 
 
 # 13.4 ---------------------------------------------------------------------------------------
@@ -154,6 +176,11 @@ def adamw_cases(rng):
 def accumulate(gradients, tokens):
     total = sum(gradient * count for gradient, count in zip(gradients, tokens, strict=True))
     return total / sum(tokens)
+
+
+def weighed(power):
+    """Parts weighed by a power of their tokens."""
+    return lambda gradients, tokens: accumulate(gradients, [count**power for count in tokens])
 
 
 def part_cases(rng):
@@ -231,6 +258,29 @@ def scaled(factor):
     return lambda *args: update(*args, last=last)
 
 
+def shorter(norm):
+    return lambda gradients, longest: min(1, longest / norm(gradients))
+
+
+OTHER_NORMS = [
+    lambda gradients: max(float(abs(one).max()) for one in gradients),
+    lambda gradients: sum(float(abs(one).sum()) for one in gradients),
+    lambda gradients: sum(norm_of([one]) for one in gradients) / len(gradients),
+    lambda gradients: max(norm_of([one]) for one in gradients),
+    lambda gradients: norm_of(gradients[-1:]),
+]
+
+
+def clip_step(weights, parts, longest, rate):
+    return update(weights, parts, longest / rate, rate)
+
+
+def clip_rows(gradients, longest):
+    norms = [np.linalg.norm(one, axis=-1, keepdims=True) for one in gradients]
+    return [one * np.minimum(1, longest / norm)
+            for one, norm in zip(gradients, norms, strict=True)]  # fmt: skip
+
+
 def size_of(gradients):
     return sum(math.prod(gradient.shape) for gradient in gradients)
 
@@ -240,6 +290,19 @@ def size_of(gradients):
 
 def perplexity(losses, tokens):
     return np.exp((losses * tokens).sum() / tokens.sum())
+
+
+def power_of(idea):
+    return lambda losses, tokens: idea(np.log(perplexity(losses, tokens)))
+
+
+OTHER_POWERS = [
+    lambda loss: loss,
+    lambda loss: np.exp(-loss),
+    lambda loss: 2**loss,
+    lambda loss: 10**loss,
+    lambda loss: np.exp(loss / math.log(2)),
+]
 
 
 def loss_cases(rng):
@@ -292,14 +355,25 @@ def spread_of_tokens(losses, surprisal):
     return gaps.mean() / (gaps.std(ddof=1) / np.sqrt(len(gaps)))
 
 
+def over_spread_of(table, losses, surprisal):
+    error = table.mean(-1).std(ddof=1) / np.sqrt(len(table))
+    return (surprisal - losses).mean() / error
+
+
+def unpaired(losses, surprisal):
+    """A test for two separate groups of stories."""
+    spread = sum(table.mean(-1).var(ddof=1) for table in (losses, surprisal))
+    return (surprisal - losses).mean() / np.sqrt(spread / len(losses))
+
+
 # 13.8 ---------------------------------------------------------------------------------------
 
 CHECKPOINT = {"weights", "first moments", "second moments", "step", "generator state"}
 WORDS = [*sorted(CHECKPOINT), "gradients", "learning rate", "activations", "losses so far"]
 MISTAKEN = [
-    *(CHECKPOINT ^ set(some) for count in (1, 2) for some in combinations(WORDS, count)),
-    *({"weights"} | some for some in (set(), {"step"}, {"learning rate"}, {"generator state"})),
-    {"weights", "step", "learning rate"},
+    *(CHECKPOINT ^ set(some) for count in (1, 2, 3) for some in combinations(WORDS, count)),
+    {"weights"},
+    {"weights", "learning rate"},
     set(WORDS),
 ]
 
@@ -316,6 +390,7 @@ EXERCISE = Exercise(
                 Wrong("M264", rate_with(rise=lambda k, n: k / n, fall=late)),
                 Wrong("M264", rate_with(rise=lambda k, n: k / n)),
                 Wrong("M264", rate_with(rise=lambda k, n: (k + 1) / (n + 1))),
+                Wrong("M264", rate_with(rise=lambda k, n: k / (n - 1))),
                 Wrong("M264", rate_with(fall=late)),
                 Wrong("M264", counted(lambda k, all, n: (k - n) / (all - n - 1))),
                 Wrong("M264", rate_with(last=1)),
@@ -331,6 +406,12 @@ EXERCISE = Exercise(
                 Wrong("M265", falls(
                     lambda done, p, low: low + (p - low) * math.cos(math.pi * done))),
                 Wrong("M265", falls(lambda done, p, low: p)),
+                Wrong("M265", falls(lambda done, p, low: wave(1 - done, p, low))),
+                Wrong("M265", falls(lambda done, p, low: wave(2 * done, p, low))),
+                Wrong("M265", falls(lambda done, p, low: wave(done / math.pi, p, low))),
+                Wrong("M265", falls(lambda done, p, low: wave(done * 180 / math.pi, p, low))),
+                Wrong("M265", falls(lambda done, p, low: p * (low / p) ** done)),
+                Wrong("M265", falls(lambda done, p, low: p * max(low, wave(done, 1, 0)))),
                 Wrong("M266", counted(lambda k, all, n: (k + 1) / all)),
                 Wrong("M266", counted(lambda k, all, n: k / all)),
                 Wrong("M266", counted(lambda k, all, n: (k + 1 - n) / all)),
@@ -350,6 +431,8 @@ EXERCISE = Exercise(
                 Wrong("M268", groups_by(lambda name, shape: name.endswith("weight"))),
                 Wrong("M268", groups_by(
                     lambda name, shape: not (name.endswith("bias") or "norm" in name))),
+                Wrong("M268", groups_by(lambda name, shape: "norm" not in name)),
+                Wrong("M268", groups_by(lambda name, shape: len(shape) != 1)),
                 Wrong("M268", groups_by(lambda name, shape: len(shape) == 2)),
                 Wrong("M268", groups_by(lambda name, shape: len(shape) > 2)),
                 Wrong("M268", groups_by(lambda name, shape: math.prod(shape) > 7)),
@@ -370,6 +453,21 @@ EXERCISE = Exercise(
                 Wrong("M270", adamw_with(corrected="m")),
                 Wrong("M270", adamw_with(corrected="v")),
                 Wrong("M269+M270", adamw_with(coupled=True, shrink=nothing, corrected="")),
+                Wrong("M269", adamw_with(shrink=lambda rate, decay: -rate * decay)),
+                Wrong("M269", decay_in_the_quotient),
+                Wrong("M270", adamw_with(count=1)),
+                Wrong("M270", adamw_with(count=-1)),
+                Wrong("M270", corrected_means_kept),
+                Wrong("M370", adamw_with(betas=BETAS[::-1])),
+                Wrong("M370", adamw_with(betas=(0.9, 0.999))),
+                Wrong("M370", adamw_with(shares=(1, 1))),
+                Wrong("M370", adamw_with(betas=(0.1, 0.05))),
+                Wrong("M370", adamw_with(power=1)),
+                Wrong("M370", adamw_with(root=1)),
+                Wrong("M370", adamw_with(inside=EPS, outside=0)),
+                Wrong("M370", adamw_with(outside=0)),
+                Wrong("M370", old_means),
+                Wrong("M371", adamw_with(sign=-1)),
             ],
         ),
         Task(
@@ -382,6 +480,11 @@ EXERCISE = Exercise(
                     g * n for g, n in zip(gradients, tokens, strict=True))),
                 Wrong("M272", lambda gradients, tokens: sum(gradients) / len(gradients)),
                 Wrong("M272", lambda gradients, tokens: sum(gradients) / sum(tokens)),
+                Wrong("M271", lambda gradients, tokens: (
+                    accumulate(gradients, tokens) * sum(tokens) / len(tokens))),
+                Wrong("M271", lambda gradients, tokens: (
+                    accumulate(gradients, tokens) * sum(tokens) / max(tokens))),
+                *(Wrong("M272", weighed(power)) for power in (-1, 0.5, 2)),
             ],
         ),
         Task(
@@ -406,7 +509,17 @@ EXERCISE = Exercise(
                     1, longest / sum(norm_of([one]) for one in g)))),
                 Wrong("M275", scaled(lambda g, longest: min(
                     1, longest / norm_of(g) * math.sqrt(size_of(g))))),
+                *(Wrong("M275", scaled(shorter(norm))) for norm in OTHER_NORMS),
+                Wrong("M275", clip_step),
+                Wrong("M273", lambda *args: update(*args, last=clip_rows)),
                 Wrong("M271", lambda *args: update(*args, joined=summed)),
+                Wrong("M371", lambda weights, parts, longest, rate: update(
+                    weights, parts, longest, -rate)),
+                Wrong("M371", lambda weights, parts, longest, rate: update(
+                    weights, parts, longest, 1)),
+                Wrong("M371", lambda weights, parts, longest, rate: clip(mean(parts), longest)),
+                Wrong("M371", lambda weights, parts, longest, rate: clip(
+                    [w - rate * g for w, g in zip(weights, mean(parts), strict=True)], longest)),
             ],
         ),
         Task(
@@ -419,6 +532,8 @@ EXERCISE = Exercise(
                 Wrong("M276", lambda losses, tokens: (
                     tokens.sum() / (tokens * np.exp(-losses)).sum())),
                 Wrong("M272", lambda losses, tokens: np.exp(losses.mean())),
+                Wrong("M272", lambda losses, tokens: perplexity(losses, 1 / tokens)),
+                *(Wrong("M372", power_of(idea)) for idea in OTHER_POWERS),
                 Wrong("M271", lambda losses, tokens: np.exp((losses * tokens).sum())),
                 Wrong("M271", lambda losses, tokens: np.exp(losses.sum())),
                 Wrong("M271", lambda losses, tokens: np.exp((losses * tokens).mean())),
@@ -436,6 +551,13 @@ EXERCISE = Exercise(
                 Wrong("M277", spread_of_tokens),
                 Wrong("M277", lambda losses, surprisal: too_good(
                     losses, surprisal, count=losses.size)),
+                Wrong("M373", lambda losses, surprisal: too_good(surprisal, losses)),
+                Wrong("M373", lambda losses, surprisal: abs(too_good(losses, surprisal))),
+                Wrong("M373", lambda losses, surprisal: too_good(-abs(surprisal - losses), 0)),
+                Wrong("M278", lambda losses, surprisal: over_spread_of(losses, losses, surprisal)),
+                Wrong("M278", lambda losses, surprisal: over_spread_of(
+                    surprisal, losses, surprisal)),
+                Wrong("M278", unpaired),
                 Wrong("M278", gaps_over(lambda gaps: 1)),
                 Wrong("M278", gaps_over(lambda gaps: gaps.std(ddof=1))),
                 Wrong("M278", gaps_over(lambda gaps: gaps.std())),

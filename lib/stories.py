@@ -81,7 +81,13 @@ def split(training: int, validation: int, seed: int = 0) -> tuple[list[Story], l
 
     Source: a grammar of our own; Goodfellow et al. 2016, section 5.3, for a set held out.
     Taught in: chapter 13.
+    Raises: ValueError if there is nothing to train on, or less than nothing to hold out.
     """
+    if training < 1 or validation < 0:
+        raise ValueError(
+            f"Split into at least 1 story to train on and 0 to hold out, not {training} and "
+            f"{validation}."
+        )
     different = {}
     for story in stories(seed):
         different.setdefault(story.text, story)

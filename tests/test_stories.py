@@ -94,6 +94,12 @@ def test_a_split_tells_no_story_twice():
     assert len({story.text for story in training + validation}) == 397
 
 
+@pytest.mark.parametrize(("training", "validation"), [(0, 0), (-97, 97), (3, -1)])
+def test_a_split_into_fewer_than_one_story_is_an_error_and_no_endless_tale(training, validation):
+    with pytest.raises(ValueError, match=f"not {training} and {validation}"):
+        split(training, validation)
+
+
 def test_byte_pairs_learn_every_word_as_one_token():
     training, validation = split(1500, 53)
     tokenizer = BytePair.train("".join(story.text for story in training), 400)
