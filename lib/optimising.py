@@ -106,9 +106,9 @@ class Muon(Optimizer):
 
     $B \leftarrow \mu B + G$, then
     $W \leftarrow (1 - \eta\lambda) W - \eta \sqrt{\max(1, r/c)}\, \mathrm{orthogonal}(G + \mu B)$
-    for a matrix of r rows and c columns. Adam's steps are nearly of low rank: what is rare in the
-    gradients is hardly learned. torch.optim.Muon is the same in bfloat16; float32 adds up the same
-    on one process and on several.
+    for a matrix of r rows and c columns. Adam's steps are nearly of low rank: Jordan et al. suppose
+    that what is rare in the gradients is then hardly learned. torch.optim.Muon is the same in
+    bfloat16; float32 adds up the same on one process and on several.
 
     Source: Jordan et al. 2024; Liu et al. 2025, section 2.2, for the decay.
     Taught in: chapter 13.

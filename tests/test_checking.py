@@ -548,6 +548,16 @@ class TestWordsForWrongNumbers:
             lambda q, k: (*attention(q, k), 1), task
         )
 
+    def test_too_few_or_too_many_are_counted_where_they_are(self):
+        def task(answer):
+            return make(reference=lambda n: answer, cases=lambda rng: [Case((3,))])
+
+        listed, nested = task(["a", "b", "c"]), task((["a", "b", "c"], 1.0))
+        assert "Your list has 2 elements; 3 are expected" in said(lambda n: ["a", "b"], listed)
+        assert "` has 2 elements; 3 are expected" in said(lambda n: (["a", "b"], 1.0), nested)
+        some = said(lambda n: {"a", "b"}, task({"a", "b", "c"}))
+        assert "Your set has 2 elements: some are missing or too many" in some
+
     def test_the_value_of_a_value_task_is_not_given_away(self):
         text = said(7, VALUE)
         assert "64" not in text.replace("float64", "")

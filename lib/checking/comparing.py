@@ -66,14 +66,24 @@ def _walk(expected: Any, got: Any, where: str, leaves: list) -> Difference | Non
     return None
 
 
+def _count_words(expected: Items, got: Items, where: str) -> str:
+    """Say how many came and how many should; of a set, whose size is part of the answer, less."""
+    found, wanted = len(got.items), len(expected.items)
+    if got.kind == "set":
+        return f"your set has {found} elements: some are missing or too many"
+    if where or got.kind == "list":
+        subject = f"`{where}`" if where else "your list"
+        return f"{subject} has {found} elements; {wanted} are expected"
+    listed = f" ({', '.join(expected.names)})" if expected.names else ""
+    return f"{found} results came back; {wanted} {'is' if wanted == 1 else 'are'} expected{listed}"
+
+
 def _walk_items(expected: Items, got: Items, where: str, leaves: list) -> Difference | None:
     if (expected.kind == "set") != (got.kind == "set"):
         kinds = f"a {got.kind} came back; a {expected.kind} is expected"
         return Difference("structure", kinds, where, expected, got)
     if len(expected.items) != len(got.items):
-        counted = f"{len(got.items)} results came back; {len(expected.items)} are expected"
-        listed = f" ({', '.join(expected.names)})" if expected.names else ""
-        return Difference("structure", counted + listed, where, expected, got)
+        return Difference("structure", _count_words(expected, got, where), where, expected, got)
     names = [part_name(expected, n, where) for n in range(len(expected.items))]
     pairs = zip(expected.items, got.items, names, strict=True)
     return _first(_walk(one, other, name, leaves) for one, other, name in pairs)
