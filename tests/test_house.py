@@ -22,7 +22,7 @@ TEXTS = {".py", ".md", ".js", ".css", ".yml", ".toml", ".txt", ".cfg", ".json", 
 
 FLOORS = {  # a module imports only from floors below its own
     "shapes": 0, "repro": 0,
-    "bpe": 1, "byhand": 1, "ops": 1,
+    "bpe": 1, "byhand": 1, "ledger": 1, "ops": 1,
     "hub": 2, "masks": 2, "positions": 2, "stories": 2, "tokens": 2, "vectors": 2,
     "attention": 3,
     "efficient": 4, "pretrained": 4, "reading": 4, "tiled": 4,
