@@ -1,0 +1,353 @@
+"""The checks of chapter 01: counting words, factors for each step, bits, and the table of costs."""
+
+import math
+
+import numpy as np
+
+from lib.checking import Case, Exercise, Task, Wrong
+
+PAGE = "chapters/01_why_attention.html"
+
+
+# 1.1 A bag of words
+
+
+def bag(ids, vocab):
+    """How often each word of the vocabulary occurs."""
+    return np.bincount(ids, minlength=vocab).astype(float)
+
+
+def text_cases(rng):
+    def draw(n, vocab):
+        ids = rng.integers(1, vocab - 1, size=n)
+        ids[[0, 3]] = ids[1]  # one word thrice at least
+        ids[2] = (ids[1] + 1) % vocab
+        return Case((rng.permutation(ids), vocab), about=f"{n} words of a vocabulary of {vocab}")
+
+    return [draw(5, 7), draw(11, 7), draw(7, 13)]
+
+
+def _set(ids, vocab):
+    return (bag(ids, vocab) > 0).astype(float)
+
+
+def _log(ids, vocab):
+    return np.log1p(bag(ids, vocab))
+
+
+def _last(ids, vocab):
+    return np.eye(vocab)[ids[-1]]
+
+
+def _ids_added(ids, vocab):
+    return bag(ids, vocab) * np.arange(vocab)
+
+
+def _padded(ids, vocab):
+    counts = np.zeros(max(vocab, len(ids)))
+    counts[: len(ids)] = ids
+    return counts[:vocab]
+
+
+def _by_length(ids, vocab):
+    counts = bag(ids, vocab)
+    return counts / np.sqrt((counts**2).sum())
+
+
+BAG = [
+    Wrong("M360", _set),
+    Wrong("M360", _log),
+    Wrong("M361", lambda ids, vocab: bag(ids, vocab) / len(ids)),
+    Wrong("M361", _by_length),
+    Wrong("M361", lambda ids, vocab: bag(ids, vocab) / vocab),
+    Wrong("M201", lambda ids, vocab: np.roll(bag(ids, vocab), -1)),
+    Wrong("M201", lambda ids, vocab: np.roll(bag(ids, vocab), 1)),
+    Wrong("M362", _last),
+    Wrong("M362", lambda ids, vocab: np.eye(vocab)[ids[0]]),
+    Wrong("M362", lambda ids, vocab: np.eye(vocab)[ids]),
+    Wrong("M362", _padded),
+    Wrong("M362", _ids_added),
+]
+
+
+# 1.2 TF-IDF
+
+
+def tf_idf(counts):
+    """Each count times the logarithm of: texts by texts with the word."""
+    inside = (counts > 0).sum(0)
+    return counts * np.log(len(counts) / inside)
+
+
+def count_cases(rng):
+    def draw(texts, vocab):
+        counts = rng.integers(1, 5, size=(texts, vocab)) * (rng.random((texts, vocab)) < 0.6)
+        counts[0] = np.where(counts.sum(0) == 0, 2, counts[0])
+        counts[:, 0] = rng.integers(1, 4, size=texts)  # a word that is everywhere
+        counts[:, 1] = 0
+        counts[0, 1] = 3  # and one in the first text alone
+        return Case((counts.astype(float),), about=f"{texts} texts, {vocab} words")
+
+    return [draw(3, 5), draw(7, 4), draw(5, 11)]
+
+
+def _idf(counts):
+    return np.log(len(counts) / (counts > 0).sum(0))
+
+
+def _of_shares(counts):
+    return counts / counts.sum(1, keepdims=True) * _idf(counts)
+
+
+TF_IDF = [
+    Wrong("M363", lambda c: c * np.log(c.sum() / c.sum(0))),
+    Wrong("M363", lambda c: c * np.log(len(c) / c.sum(0))),
+    Wrong("M363", lambda c: c * np.log(c.shape[1] / (c > 0).sum(0))),
+    Wrong("M363", lambda c: c * np.log(len(c) / (c > 0).sum(1, keepdims=True))),
+    Wrong("M363", lambda c: c * np.log(c.shape[1] / (c > 0).sum(1, keepdims=True))),
+    Wrong("M364", lambda c: c * (_idf(c) + 1)),
+    Wrong("M364", lambda c: c * np.log(len(c) / (1 + (c > 0).sum(0)))),
+    Wrong("M364", lambda c: c * np.log((1 + len(c)) / (1 + (c > 0).sum(0)))),
+    Wrong("M364", lambda c: c * (np.log((1 + len(c)) / (1 + (c > 0).sum(0))) + 1)),
+    Wrong("M364", lambda c: c * np.log1p(len(c) / (c > 0).sum(0))),
+    Wrong("M364", lambda c: c * len(c) / (c > 0).sum(0)),
+    Wrong("M182", lambda c: -c * _idf(c)),
+    Wrong("M167", lambda c: c * _idf(c) / np.log(2)),
+    Wrong("M167", lambda c: c * _idf(c) / np.log(10)),
+    Wrong("M361", _of_shares),
+    Wrong("M360", lambda c: (c > 0) * _idf(c)),
+    Wrong("M360", lambda c: np.log1p(c) * _idf(c)),
+    Wrong("M365", lambda c: c + 0),
+    Wrong("M365", lambda c: _idf(c) + 0 * c),
+]
+
+
+# 1.3 What passes through a tanh
+
+
+def passes(weight, states):
+    """The derivative of the last state by the one before the first: a factor for each step."""
+    return float(np.prod(weight * (1 - states**2)))
+
+
+def state_cases(rng):
+    def draw(n, low, high):
+        weight = round(float(rng.uniform(low, high)), 2)
+        states = np.tanh(rng.normal(size=n))
+        return Case((weight, states), about=f"{n} states, weight {weight}")
+
+    by_hand = Case((1.25, np.array([0.6, 0.6])), about="two steps of the example by hand")
+    return [by_hand, draw(3, 1.2, 1.9), draw(5, 0.5, 0.9), draw(4, -1.6, -1.1)]
+
+
+PASSES = [
+    Wrong("M366", lambda u, h: u ** len(h)),
+    Wrong("M366", lambda u, h: abs(u) ** len(h)),
+    Wrong("M366", lambda u, h: np.prod(u * h)),
+    Wrong("M366", lambda u, h: np.prod(u * (1 - h))),
+    Wrong("M366", lambda u, h: np.prod(u * (1 + h**2))),
+    Wrong("M366", lambda u, h: np.prod(u * (1 - np.tanh(h) ** 2))),
+    Wrong("M366", lambda u, h: np.prod(u * (1 - np.tanh(u * h) ** 2))),
+    Wrong("M366", lambda u, h: np.prod(u * h * (1 - h))),
+    Wrong("M366", lambda u, h: np.prod(u * np.sqrt(1 - h**2))),
+    Wrong("M366", lambda u, h: np.prod(u * np.abs(h))),
+    Wrong("M367", lambda u, h: np.prod(1 - h**2)),
+    Wrong("M367", lambda u, h: u * np.prod(1 - h**2)),
+    Wrong("M368", lambda u, h: np.sum(u * (1 - h**2))),
+    Wrong("M368", lambda u, h: np.mean(u * (1 - h**2))),
+    Wrong("M368", lambda u, h: (u * np.mean(1 - h**2)) ** len(h)),
+    Wrong("M368", lambda u, h: (u * (1 - h[-1] ** 2)) ** len(h)),
+    Wrong("M368", lambda u, h: np.prod(u * (1 - h[1:] ** 2))),
+    Wrong("M368", lambda u, h: np.prod(u * (1 - h[:-1] ** 2))),
+    Wrong("M368", lambda u, h: u ** (len(h) - 1) * np.prod(1 - h**2)),
+    Wrong("M368", lambda u, h: u ** (len(h) + 1) * np.prod(1 - h**2)),
+    Wrong("M368", lambda u, h: u * (1 - h[-1] ** 2)),
+]
+
+
+# 1.4 When less than a share is left
+
+
+def steps_until(factor, share):
+    """The fewest steps after which less than the share is left."""
+    return math.floor(math.log(share) / math.log(factor)) + 1
+
+
+def factor_cases(rng):
+    def draw(low, high, share):
+        while True:  # the quotient must lie clear of a whole number and of a half
+            factor = round(float(rng.uniform(low, high)), 3)
+            part = math.log(share) / math.log(factor) % 1
+            if 0.1 < part < 0.4:
+                return Case((factor, share), about=f"factor {factor}, less than {share}")
+
+    whole = Case((0.5, 0.25), about="factor 0.5, less than 0.25: two steps leave exactly 0.25")
+    return [whole, draw(0.9, 0.96, 0.01), draw(0.6, 0.8, 0.05), draw(0.96, 0.99, 0.2)]
+
+
+STEPS = [
+    Wrong("M369", lambda f, s: math.ceil(math.log(s) / math.log(f)) - 1),
+    Wrong("M369", lambda f, s: math.floor(math.log(s) / math.log(f))),
+    Wrong("M369", lambda f, s: math.ceil(math.log(s) / math.log(f))),
+    Wrong("M369", lambda f, s: round(math.log(s) / math.log(f))),
+    Wrong("M369", lambda f, s: math.floor(math.log(s) / math.log(f)) + 2),
+    Wrong("M369", lambda f, s: math.log(s) / math.log(f)),
+    Wrong("M396", lambda f, s: math.floor((1 - s) / (1 - f)) + 1),
+    Wrong("M396", lambda f, s: math.ceil((1 - s) / (1 - f))),
+    Wrong("M396", lambda f, s: math.floor(1 / (1 - f)) + 1),
+    Wrong("M396", lambda f, s: math.floor(1 / s) + 1),
+    Wrong("M396", lambda f, s: math.floor(f / s) + 1),
+    Wrong("M397", lambda f, s: math.floor(math.log(f) / math.log(s)) + 1),
+    Wrong("M397", lambda f, s: math.floor(math.log(1 - s) / math.log(f)) + 1),
+    Wrong("M397", lambda f, s: math.floor(-math.log(s)) + 1),
+    Wrong("M397", lambda f, s: math.floor(math.log(0.5) / math.log(f)) + 1),
+]
+
+
+# 1.5 The longest text that a state can hold
+
+
+def longest(numbers, bits, vocab):
+    """The longest length at which every text can have a state of its own."""
+    n, states = 0, 2 ** (numbers * bits)
+    while vocab ** (n + 1) <= states:
+        n += 1
+    return n
+
+
+def size_cases(rng):
+    whole = Case((3, 8, 64), about="3 numbers of 8 bits, 64 words: exactly 4")
+    sizes = [(rng.integers(3, 9), 16, 29), (rng.integers(9, 17), 8, 11), (5, 32, 1009)]
+    drawn = [
+        Case(tuple(map(int, one)), about=f"{one[0]} numbers of {one[1]} bits, {one[2]} words")
+        for one in sizes
+    ]
+    return [whole, *drawn]
+
+
+def _quotient(numbers, bits, vocab):
+    return numbers * bits / math.log2(vocab)
+
+
+LONGEST = [
+    Wrong("M398", lambda d, b, v: d * b // v),
+    Wrong("M398", lambda d, b, v: 2**b * d // v),
+    Wrong("M398", lambda d, b, v: math.floor(d * b / math.log(v))),
+    Wrong("M398", lambda d, b, v: math.floor(d * b / math.log10(v))),
+    Wrong("M398", lambda d, b, v: math.floor(2 ** (d * b) / v)),
+    Wrong("M398", lambda d, b, v: math.floor(d * b / math.log2(d * b))),
+    Wrong("M398", lambda d, b, v: d * b),
+    Wrong("M398", lambda d, b, v: d),
+    Wrong("M398", lambda d, b, v: math.floor(d / math.log2(v))),
+    Wrong("M398", lambda d, b, v: math.floor(b / math.log2(v))),
+    Wrong("M398", lambda d, b, v: math.floor(d * b / 8 / math.log2(v))),
+    Wrong("M398", lambda d, b, v: math.floor(8 * d * b / math.log2(v))),
+    Wrong("M369", lambda d, b, v: longest(d, b, v) + 1),
+    Wrong("M369", lambda d, b, v: longest(d, b, v) - 1),
+    Wrong("M369", lambda d, b, v: math.ceil(_quotient(d, b, v))),
+    Wrong("M369", _quotient),
+]
+
+
+# 1.6 Work, steps and paths
+
+
+def costs(n, d, k):
+    """The table of Vaswani et al. for attention, recurrence and convolution, in whole numbers."""
+    layers = 0
+    while k**layers < n:
+        layers += 1
+    return np.array([[n * n * d, 1, 1], [n * d * d, n, n], [k * n * d * d, 1, layers]], float)
+
+
+def layer_cases(rng):
+    def draw(n, k):
+        d = int(rng.integers(20, 30))
+        return Case((n, d, k), about=f"{n} words, width {d}, window {k}")
+
+    lengths = [int(rng.integers(12, 19)), int(rng.integers(40, 80)), 125]
+    return [draw(n, k) for n, k in zip(lengths, (3, 2, 5), strict=True)]
+
+
+def _changed(*changes):
+    """The table with some entries (row, column, number) put in place of the right ones."""
+
+    def answer(n, d, k):
+        table = costs(n, d, k).astype(float)
+        for i, j, value in changes:
+            table[i, j] = value(n, d, k)
+        return table
+
+    return answer
+
+
+def _swapped_work(n, d, k):
+    table = costs(n, d, k)
+    table[:2, 0] = table[1::-1, 0]
+    return table
+
+
+COSTS = [
+    Wrong("M399", _swapped_work),
+    Wrong("M399", _changed((0, 0, lambda n, d, k: n * d))),
+    Wrong("M399", _changed((0, 0, lambda n, d, k: n * d * d))),
+    Wrong("M399", _changed((1, 0, lambda n, d, k: n * n * d))),
+    Wrong("M399", _changed((1, 0, lambda n, d, k: n * d))),
+    Wrong("M399", _changed((0, 0, lambda n, d, k: n * n * d * d))),
+    Wrong("M399", _changed((0, 0, lambda n, d, k: n * n))),
+    Wrong("M399", _changed((2, 0, lambda n, d, k: n * d * d))),
+    Wrong("M399", _changed((2, 0, lambda n, d, k: k * n * d))),
+    Wrong("M374", _changed((0, 1, lambda n, d, k: n))),
+    Wrong("M374", _changed((0, 1, lambda n, d, k: n * n))),
+    Wrong("M374", _changed((1, 1, lambda n, d, k: 1))),
+    Wrong("M374", _changed((1, 1, lambda n, d, k: d))),
+    Wrong("M374", _changed((2, 1, lambda n, d, k: n))),
+    Wrong("M374", _changed((2, 1, lambda n, d, k: k))),
+    Wrong("M375", _changed((0, 2, lambda n, d, k: n))),
+    Wrong("M375", _changed((1, 2, lambda n, d, k: 1))),
+    Wrong("M375", _changed((1, 2, lambda n, d, k: math.ceil(math.log2(n))))),
+    Wrong("M375", _changed((2, 2, lambda n, d, k: 1))),
+    Wrong("M375", _changed((2, 2, lambda n, d, k: math.ceil(n / k)))),
+    Wrong("M375", _changed((2, 2, lambda n, d, k: math.ceil((n - 1) / (k - 1))))),
+    Wrong("M375", _changed((2, 2, lambda n, d, k: k))),
+    Wrong("M369", _changed((2, 2, lambda n, d, k: math.log(n) / math.log(k)))),
+    Wrong("M369", _changed((2, 2, lambda n, d, k: costs(n, d, k)[2, 2] - 1))),
+    Wrong("M369", _changed((2, 2, lambda n, d, k: costs(n, d, k)[2, 2] + 1))),
+    Wrong("M33", lambda n, d, k: costs(n, d, k).T),
+]
+
+
+EXERCISE = Exercise(
+    chapter="01",
+    title="Why attention",
+    tasks=[
+        Task(
+            id="1.1", name="bag", title="A bag of words", difficulty=1, importance=3, minutes=6,
+            reference=bag, cases=text_cases, wrong=BAG, read=f"{PAGE}#a-text-as-numbers",
+        ),
+        Task(
+            id="1.2", name="tf_idf", title="TF-IDF", difficulty=2, importance=2, minutes=8,
+            reference=tf_idf, cases=count_cases, wrong=TF_IDF, read=f"{PAGE}#a-text-as-numbers",
+        ),
+        Task(
+            id="1.3", name="passes", title="What passes through a tanh", difficulty=3,
+            importance=5, minutes=8, reference=passes, cases=state_cases, wrong=PASSES,
+            read=f"{PAGE}#by-hand",
+        ),
+        Task(
+            id="1.4", name="steps_until", title="When less than a share is left", difficulty=2,
+            importance=3, minutes=8, reference=steps_until, cases=factor_cases, wrong=STEPS,
+            read=f"{PAGE}#what-arrives-from-far-away",
+        ),
+        Task(
+            id="1.5", name="longest", title="The longest text that a state can hold",
+            difficulty=3, importance=3, minutes=8, reference=longest, cases=size_cases,
+            wrong=LONGEST, read=f"{PAGE}#one-vector-for-a-whole-sentence",
+        ),
+        Task(
+            id="1.6", name="costs", title="Work, steps and paths", difficulty=3, importance=5,
+            minutes=12, reference=costs, cases=layer_cases, wrong=COSTS,
+            read=f"{PAGE}#what-it-costs",
+        ),
+    ],
+)  # fmt: skip

@@ -1,0 +1,186 @@
+"""Right answers to exercises 1 in different styles: every one of them must pass."""
+
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import torch
+
+
+def bag_by_loop(ids, vocab):
+    counts = np.zeros(vocab)
+    for i in ids:
+        counts[i] += 1
+    return counts
+
+
+def bag_by_counter(ids, vocab):
+    counted = Counter(ids.tolist())
+    return [counted[word] for word in range(vocab)]
+
+
+def bag_at(ids, vocab):
+    counts = np.zeros(vocab, dtype=int)
+    np.add.at(counts, ids, 1)
+    return counts
+
+
+def weights_by_loop(counts):
+    out = np.zeros(counts.shape)
+    for word in range(counts.shape[1]):
+        inside = sum(1 for text in counts if text[word] > 0)
+        for text in range(len(counts)):
+            out[text, word] = counts[text, word] * math.log(len(counts) / inside)
+    return out
+
+
+def weights_by_difference(counts):
+    inside = np.count_nonzero(counts, axis=0)
+    return counts * (math.log(len(counts)) - np.log(inside))
+
+
+def weights_in_torch(counts):
+    counts = torch.as_tensor(counts)
+    return counts * -(counts > 0).double().mean(0).log()
+
+
+def passes_by_loop(weight, states):
+    product = 1.0
+    for h in states:
+        product *= weight * (1 - h**2)
+    return product
+
+
+def passes_by_autograd(weight, states):
+    h = start = torch.tensor(0.0, dtype=torch.float64, requires_grad=True)
+    for state in torch.as_tensor(states):
+        argument = weight * h
+        h = torch.tanh(argument + (torch.atanh(state) - argument).detach())
+    h.backward()
+    return start.grad
+
+
+def passes_through_arguments(weight, states):
+    return np.prod(weight / np.cosh(np.arctanh(states)) ** 2)
+
+
+def steps_by_loop(factor, share):
+    left, steps = Fraction(str(factor)), 1
+    while left >= Fraction(str(share)):
+        left *= Fraction(str(factor))
+        steps += 1
+    return steps
+
+
+def steps_by_powers(factor, share):
+    return int(np.argmax(factor ** np.arange(2000) < share))
+
+
+def steps_by_next(factor, share):
+    return next(k for k in range(10_000) if factor**k < share)
+
+
+def longest_by_loop(numbers, bits, vocab):
+    n = 0
+    while vocab ** (n + 1) <= 2 ** (numbers * bits):
+        n += 1
+    return n
+
+
+def longest_by_division(numbers, bits, vocab):
+    left, n = 2 ** (numbers * bits), -1
+    while left:
+        left, n = left // vocab, n + 1
+    return n
+
+
+def longest_by_next(numbers, bits, vocab):
+    states = 1 << numbers * bits
+    return next(n for n in range(10_000) if vocab ** (n + 1) > states)
+
+
+def layers(n, k):
+    found = 0
+    while k**found < n:
+        found += 1
+    return found
+
+
+def costs_in_lists(n, d, k):
+    return [[n**2 * d, 1, 1], [n * d**2, n, n], [k * n * d**2, 1, layers(n, k)]]
+
+
+def costs_by_reach(n, d, k):
+    reach, path = 1, 0
+    while reach < n:
+        reach, path = reach * k, path + 1
+    return np.array([[n * n * d, 1, 1], [n * d * d, n, n], [n * d * d * k, 1, path]])
+
+
+def costs_by_columns(n, d, k):
+    work, steps, path = (n * n * d, n * d * d, k * n * d * d), (1, n, 1), (1, n, layers(n, k))
+    return np.stack([work, steps, path], axis=1)
+
+
+def costs_in_torch(n, d, k):
+    table = torch.ones(3, 3, dtype=torch.float64)
+    table[:, 0] = n * d * torch.tensor([n, d, k * d])
+    table[1, 1:] = n
+    table[2, 2] = layers(n, k)
+    return table
+
+
+def costs_by_logarithm(n, d, k):
+    # A little less than n, so that a power of k does not round up.
+    path = math.ceil(math.log(n - 0.5) / math.log(k))
+    return np.array([[n * n * d, 1, 1], [n * d * d, n, n], [k * n * d * d, 1, path]], float)
+
+
+RIGHT = {
+    "1.1": [
+        bag_by_loop,
+        bag_by_counter,
+        bag_at,
+        lambda ids, vocab: np.bincount(ids, minlength=vocab),
+        lambda ids, vocab: np.eye(vocab)[ids].sum(0),
+        lambda ids, vocab: (ids[:, None] == np.arange(vocab)).sum(0),
+        lambda ids, vocab: torch.bincount(torch.as_tensor(ids), minlength=vocab),
+    ],
+    "1.2": [
+        weights_by_loop,
+        weights_by_difference,
+        weights_in_torch,
+        lambda counts: counts * np.log(len(counts) / (counts > 0).sum(0)),
+        lambda counts: counts @ np.diag(np.log(1 / (counts > 0).mean(0))),
+    ],
+    "1.3": [
+        passes_by_loop,
+        passes_by_autograd,
+        passes_through_arguments,
+        lambda weight, states: np.prod(weight * (1 - states**2)),
+        lambda weight, states: weight ** len(states) * np.prod(1 - states**2),
+        lambda weight, states: math.prod(weight * (1 - h) * (1 + h) for h in states.tolist()),
+    ],
+    "1.4": [
+        steps_by_loop,
+        steps_by_powers,
+        steps_by_next,
+        lambda factor, share: math.floor(math.log(share) / math.log(factor)) + 1,
+        lambda factor, share: math.floor(math.log(share, factor) + 1e-9) + 1,
+    ],
+    "1.5": [
+        longest_by_loop,
+        longest_by_division,
+        longest_by_next,
+        lambda numbers, bits, vocab: math.floor(numbers * bits / math.log2(vocab)),
+        lambda numbers, bits, vocab: int(numbers * bits // np.log2(vocab)),
+    ],
+    "1.6": [
+        costs_in_lists,
+        costs_by_reach,
+        costs_by_columns,
+        costs_in_torch,
+        costs_by_logarithm,
+    ],
+}
