@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab notebooks test install clean
+.PHONY: help book serve lab notebooks test bench install clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8000
@@ -53,6 +53,10 @@ test: install ## install everything; then lint, unit tests, every notebook, the 
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --nbval --nbval-sanitize-with tests/nbval.cfg \
 	-p no:cacheprovider tests $(sort $(wildcard chapters/*.ipynb exercises/*.ipynb))
 
+bench: .venv/.bench/.installed ## measure the speed against others in a dozen quiet minutes; fill the table
+	@PYTHONPATH=.venv/.bench TQDM_DISABLE=1 $(BIN)/python benchmarks/everything.py
+	@$(BIN)/python benchmarks/table.py --write
+
 clean: ## remove what was built, and keep what was installed
 	@rm -rf _build
 
@@ -66,6 +70,11 @@ clean: ## remove what was built, and keep what was installed
 .venv/.course: requirements.txt .venv/.book
 	@echo "Installing the course: torch, the real model, JupyterLab, the tests (minutes, once)"
 	@$(PIP) install -r requirements.txt && $(PIP) check && touch $@
+
+# The peers live beside the course, not in it: none of their pins can touch ours.
+.venv/.bench/.installed: requirements-bench.txt .venv/.course
+	@echo "Installing the peers (a minute, once)"
+	@rm -rf .venv/.bench && $(PIP) install --no-deps --target .venv/.bench -r $< && touch $@
 
 # Node comes from the machine, or from a Python package that carries it.
 node_modules/.installed: package-lock.json | .venv/.book
