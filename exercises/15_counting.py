@@ -45,6 +45,17 @@ def square_value(vocab, d_model, heads, d_k, layers, d_ff, *, out=False):
     return tuple(found)
 
 
+def network_per_head(vocab, d_model, heads, d_k, layers, d_ff):
+    return rows(vocab, d_model, heads, d_k, layers, d_ff, wide=(heads, heads))
+
+
+def down_inside(vocab, d_model, heads, d_k, layers, d_ff, *, up=False):
+    found = list(rows(vocab, d_model, heads, d_k, layers, d_ff))
+    found[5] = layers * d_ff**2 if up else found[5]
+    found[6] = layers * d_ff**2
+    return tuple(found)
+
+
 def one_joint_output(vocab, d_model, heads, d_k, layers, d_ff):
     found = list(rows(vocab, d_model, heads, d_k, layers, d_ff))
     found[4] = layers * d_model**2
@@ -64,6 +75,9 @@ ROWS_WRONG = [
     Wrong("M127", lambda *sizes: rows(*sizes, maps=(1, 1, 1, 0))),
     Wrong("M196", lambda *sizes: rows(*sizes, wide=(1, 0))),
     Wrong("M354", lambda *sizes: rows(*sizes, out=0)),
+    Wrong("M356", network_per_head),
+    Wrong("M358", down_inside),
+    Wrong("M358", lambda *sizes: down_inside(*sizes, up=True)),
 ]
 
 
@@ -121,6 +135,30 @@ def always_biases(*sizes):
     return total(*sizes[:-1], True)
 
 
+def last_in_each_layer(*sizes):
+    return total(*sizes, norms=6, last=0)
+
+
+def positions_in_each_layer(*sizes):
+    return total(*sizes, positions=sizes[3])
+
+
+def positions_at_both_ends(*sizes):
+    return total(*sizes, positions=2 - sizes[-2])
+
+
+def tables_in_each_layer(*sizes):
+    return total(*sizes, positions=sizes[3], tables=lambda tied: sizes[3] * (2 - tied))
+
+
+def one_wide_square(vocab, longest, d_model, layers, d_ff, tied, biases):
+    return total(vocab, longest, d_model, layers, d_ff, tied, biases, wide=1) + layers * d_ff**2
+
+
+def one_bias_each(vocab, longest, d_model, layers, d_ff, tied, biases):
+    return total(vocab, longest, d_model, layers, d_ff, tied, False) + biases * layers * 6
+
+
 TOTAL_WRONG = [
     Wrong("M354", counted(tables=lambda tied: 2)),
     Wrong("M354", counted(tables=lambda tied: 1)),
@@ -149,6 +187,13 @@ TOTAL_WRONG = [
     Wrong("M247", counted(map_biases=(4, 0, 2))),
     Wrong("M247", counted(map_biases=(4, 0, 0))),
     Wrong("M247", counted(map_biases=(0, 1, 1))),
+    Wrong("M247", counted(map_biases=(4, 2, 0))),
+    Wrong("M247", one_bias_each),
+    Wrong("M356", last_in_each_layer),
+    Wrong("M356", positions_in_each_layer),
+    Wrong("M356", tables_in_each_layer),
+    Wrong("M356", positions_at_both_ends),
+    Wrong("M358", one_wide_square),
 ]
 
 
@@ -196,6 +241,26 @@ def of_token(*, place=lambda n, longest: n, **others):
     return answer
 
 
+def scores_without_width(vocab, longest, d_model, layers, d_ff, n):
+    return multiply_adds(vocab, longest, d_model, layers, d_ff, n, table=0) + layers * 2 * n
+
+
+def logits_in_each_layer(*sizes):
+    return multiply_adds(*sizes, scored=sizes[3])
+
+
+def without_a_cache(*sizes):
+    return sizes[-1] * multiply_adds(*sizes)
+
+
+def keys_and_values_again(vocab, longest, d_model, layers, d_ff, n):
+    return multiply_adds(vocab, longest, d_model, layers, d_ff, n, maps=2 + 2 * n)
+
+
+def logits_of_every_token(*sizes):
+    return multiply_adds(*sizes, scored=sizes[-1])
+
+
 OPERATIONS_WRONG = [
     Wrong("M349", costing(looked_up=1)),
     Wrong("M349", costing(looked_up=1, placed=1)),
@@ -215,6 +280,12 @@ OPERATIONS_WRONG = [
     Wrong("M292", of_token(d_ff=lambda d_model: 4 * d_model)),
     Wrong("M346", of_token(layers=lambda d_model: 1)),
     Wrong("M340", lambda *sizes: 2 * multiply_adds(*sizes)),
+    Wrong("M350", of_token(place=lambda n, longest: n + 1)),
+    Wrong("M350", scores_without_width),
+    Wrong("M356", logits_in_each_layer),
+    Wrong("M359", without_a_cache),
+    Wrong("M359", keys_and_values_again),
+    Wrong("M359", logits_of_every_token),
 ]
 
 
@@ -266,7 +337,21 @@ def keeping(keep):
     return lambda file: counted_in(file, keep)
 
 
+def learned(file):
+    return {name: shape for name, shape in file.items()
+            if not is_mask(name) and name != "lm_head.weight"}  # fmt: skip
+
+
 FILE_WRONG = [
+    Wrong("M357", len),
+    Wrong("M357", lambda file: len(learned(file))),
+    Wrong("M357", lambda file: sum(sum(shape) for shape in learned(file).values())),
+    Wrong("M357", lambda file: 4 * read_off(file)),
+    Wrong("M355", lambda file: read_off(file) - math.prod(file["wpe.weight"])),
+    Wrong("M355", keeping(lambda name, shape: ".ln_" not in name
+                          and not is_mask(name) and name != "lm_head.weight")),
+    Wrong("M353", keeping(lambda name, shape: name not in
+                          ("h.0.attn.bias", "h.0.attn.masked_bias", "lm_head.weight"))),
     Wrong("M353+M354", keeping(lambda name, shape: True)),
     Wrong("M353", keeping(lambda name, shape: name != "lm_head.weight")),
     Wrong("M353", keeping(lambda name, shape: not name.endswith(".attn.bias")
@@ -319,6 +404,10 @@ EXERCISE = Exercise(
                 Wrong("M352", lambda p, b, adam: memory(p, b, b)),
                 Wrong("M352", lambda p, b, adam: memory(p, b, b, gradients=0, means=1)),
                 Wrong("M352", lambda p, b, adam: (p * b, p * b)),
+                Wrong("M352", lambda p, b, adam: memory(p, b, adam, weights=0)),
+                Wrong("M352", lambda p, b, adam: memory(p, b, adam, gradients=0, means=3)),
+                Wrong("M352", lambda p, b, adam: memory(p, b, adam, means=3)),
+                Wrong("M352", lambda p, b, adam: (p * b, p * b + 2 * p * b * adam)),
                 Wrong("M341", lambda p, b, adam: memory(p, 1, 1)),
                 Wrong("M341", lambda p, b, adam: (p, p)),
             ],

@@ -13,7 +13,7 @@ class Sizes:
 
     Source: Radford et al. 2019, table 2 and section 2.3.
     Taught in: chapter 15.
-    Raises: ValueError for sizes that no model can have.
+    Raises: ValueError for sizes that no model can have, and for a switch that is none.
     """
 
     vocab: int = 50_257
@@ -31,7 +31,10 @@ class Sizes:
         for name in ("vocab", "longest", "d_model", "heads", "layers", "d_ff"):
             size = getattr(self, name)
             if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-                raise ValueError(f"{name} is a whole number from 1 up; got {size!r}.")
+                raise ValueError(f"{name} is a whole number (an int) from 1 up; got {size!r}.")
+        for name in ("positions", "biases", "norms", "tied"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} is True or False; got {getattr(self, name)!r}.")
         if self.d_model % self.heads:
             raise ValueError(
                 f"The heads share d_model equally, and {self.heads} does not divide "

@@ -100,8 +100,13 @@ def test_pytorchs_own_decoder_layer_has_as_many():
         ({"layers": 0}, "layers is a whole number"),
         ({"d_ff": -3}, "d_ff is a whole number"),
         ({"vocab": True}, "vocab is a whole number"),
+        ({"d_model": 6.0}, "d_model is a whole number"),
+        ({"longest": "7"}, "longest is a whole number"),
+        ({"tied": "no"}, "tied is True or False; got 'no'"),
+        ({"biases": 0}, "biases is True or False; got 0"),
     ],
 )
+@pytest.mark.usefixtures("bare_calls")
 def test_impossible_sizes_are_refused(change, said):
     with pytest.raises(ValueError, match=said):
         dataclasses.replace(SMALL, **change)

@@ -44,6 +44,11 @@ export function problem({ d_model, heads }) {
   return `The heads share d_model equally, and ${heads} does not divide ${whole(d_model)}.`;
 }
 
+/** What to say of a number that cannot be a size; the ledger keeps the one before. */
+export function refusal(label, max, kept) {
+  return `${label} is a whole number from 1 to ${whole(max)}; still counted with ${whole(kept)}.`;
+}
+
 /** The rows of the ledger. Every count is an exact integer: the largest is far below 2 to the 53. */
 export function ledger(sizes) {
   const known = { ...sizes, d_k: sizes.d_model / sizes.heads, untied: !sizes.tied };
@@ -62,9 +67,10 @@ export function sums(sizes) {
   return { total: add(rows), groups: Object.fromEntries(groups) };
 }
 
-/** A share in per cent, with one digit, or two where it is small. */
+/** A share in per cent, with one digit, or two where it is small; never 0 for what is there. */
 export function percent(part, all) {
   const share = (100 * part) / all;
+  if (share > 0 && share < 0.005) return "< 0.01 %";
   return `${fmt(share, share > 0 && share < 0.995 ? 2 : 1)} %`;
 }
 
@@ -96,9 +102,12 @@ const KEYS = [...SIZES, ...SWITCHES].map(([key]) => key);
 function render({ model, el }) {
   const presets = model.get("presets");
   const read = () => Object.fromEntries(KEYS.map((key) => [key, model.get(key)]));
+  let refused = "";
   const put = (changes) => {
+    refused = "";
     for (const [key, value] of Object.entries(changes)) model.set(key, value);
     model.save_changes();
+    draw();
   };
   const preset = choice({
     label: "start from",
@@ -110,6 +119,17 @@ function render({ model, el }) {
     const cell = numberCell({ label, value: model.get(key), step: 1, min: 1, max, onInput: (x) => put({ [key]: x }) });
     cell.input.setAttribute("inputmode", "numeric");
     cell.input.classList.add("kit-size");
+    const accepted = () => cell.input.value !== "" && cell.input.checkValidity();
+    cell.input.addEventListener("input", () => {
+      refused = accepted() ? "" : refusal(label, max, model.get(key));
+      cell.input.setAttribute("aria-invalid", String(Boolean(refused)));
+      tell();
+    });
+    // Left with an impossible number, the cell shows again what is counted.
+    cell.input.addEventListener("change", () => {
+      if (!accepted()) cell.set(model.get(key));
+      cell.input.setAttribute("aria-invalid", "false");
+    });
     return { key, ...cell, box: h("label", { class: "kit-sized" }, h("span", {}, label), cell.el) };
   });
   const switches = SWITCHES.map(([key, label]) => ({
@@ -148,6 +168,13 @@ function render({ model, el }) {
   };
   said.total.el.classList.add("kit-equation");
 
+  function tell() {
+    const sizes = read();
+    const wrong = [refused, problem(sizes)].filter(Boolean).join(" ");
+    said.total.el.classList.toggle("kit-alarm", Boolean(wrong));
+    said.total.set(wrong || report(sizes).total);
+  }
+
   function draw() {
     const sizes = read();
     preset.set(presetOf(presets, sizes));
@@ -155,11 +182,9 @@ function render({ model, el }) {
     for (const { key, input, set } of cells) if (Number(input.value) !== sizes[key]) set(sizes[key]);
     for (const { key, set } of switches) set(sizes[key]);
     const wrong = problem(sizes);
-    said.total.el.classList.toggle("kit-alarm", Boolean(wrong));
-    if (wrong) {
-      said.total.set(wrong);
-      for (const name of ["groups", "block", "bytes"]) said[name].set("–");
-    } else for (const [name, text] of Object.entries(report(sizes))) said[name].set(text);
+    tell();
+    const texts = wrong ? {} : report(sizes);
+    for (const name of ["groups", "block", "bytes"]) said[name].set(texts[name] ?? "–");
     const { total } = sums(sizes);
     ledger(sizes).forEach(({ formula, numbers, count }, i) => {
       const { fill, share, el: line, ...texts } = lines[i];

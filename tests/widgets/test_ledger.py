@@ -108,11 +108,34 @@ def test_heads_that_do_not_divide_are_said_and_not_counted(widget_page):
     expect(said).to_have_text("175,181,291,520 parameters")
 
 
-def test_an_impossible_number_changes_nothing(widget_page):
+@pytest.mark.parametrize("typed", ["0", "", "1.5", "-3", "1001", "1e9"])
+def test_an_impossible_number_is_refused_aloud_and_changes_nothing(widget_page, typed):
     page = widget_page(Ledger())
-    for typed in ("0", "", "1.5"):
-        page.get_by_label("layers").fill(typed)
-        assert shown(page, "sum") == "175,181,291,520"
+    layers, said = page.get_by_label("layers"), page.locator("[data-name=total]")
+    layers.fill(typed)
+    expect(said).to_have_text("layers is a whole number from 1 to 1,000; still counted with 96.")
+    assert layers.input_value() == typed
+    assert layers.get_attribute("aria-invalid") == "true"
+    assert shown(page, "sum") == "175,181,291,520"
+    layers.press("Tab")
+    assert layers.input_value() == "96"
+    page.get_by_label("heads").fill("48")
+    expect(said).to_have_text("175,181,291,520 parameters")
+
+
+def test_a_preset_clears_what_was_refused(widget_page):
+    page = widget_page(Ledger())
+    page.get_by_label("d_ff").fill("0")
+    page.get_by_role("radio", name="GPT-2", exact=True).check()
+    expect(page.locator("[data-name=total]")).to_have_text("124,439,808 parameters")
+    assert page.get_by_label("d_ff").input_value() == "3072"
+
+
+def test_a_share_that_is_there_is_never_nought():
+    assert call("ledger.js", "percent", 1, 10**9) == "< 0.01 %"
+    assert call("ledger.js", "percent", 0, 10**9) == "0.0 %"
+    assert call("ledger.js", "percent", 995, 10**5) == "1.0 %"
+    assert call("ledger.js", "percent", 5, 10**4) == "0.05 %"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
