@@ -1,6 +1,7 @@
 """The checks of chapter 01: counting words, factors for each step, bits, and the table of costs."""
 
 import math
+from collections import Counter
 
 import numpy as np
 
@@ -56,17 +57,28 @@ def _by_length(ids, vocab):
 
 BAG = [
     Wrong("M360", _set),
+    Wrong("M360", lambda ids, vocab: bag(ids, vocab) > 0),
     Wrong("M360", _log),
     Wrong("M361", lambda ids, vocab: bag(ids, vocab) / len(ids)),
     Wrong("M361", _by_length),
     Wrong("M361", lambda ids, vocab: bag(ids, vocab) / vocab),
-    Wrong("M201", lambda ids, vocab: np.roll(bag(ids, vocab), -1)),
-    Wrong("M201", lambda ids, vocab: np.roll(bag(ids, vocab), 1)),
+    Wrong("M361", lambda ids, vocab: bag(ids, vocab) / bag(ids, vocab).max()),
+    Wrong("M361", lambda ids, vocab: bag(ids, vocab) - len(ids) / vocab),
+    Wrong("M378", lambda ids, vocab: np.roll(bag(ids, vocab), -1)),
+    Wrong("M378", lambda ids, vocab: np.roll(bag(ids, vocab), 1)),
+    Wrong("M378", lambda ids, vocab: np.append(bag(ids, vocab), 0)),
+    Wrong("M378", lambda ids, vocab: np.append(0, bag(ids, vocab))),
     Wrong("M362", _last),
     Wrong("M362", lambda ids, vocab: np.eye(vocab)[ids[0]]),
     Wrong("M362", lambda ids, vocab: np.eye(vocab)[ids]),
     Wrong("M362", _padded),
     Wrong("M362", _ids_added),
+    Wrong("M362", lambda ids, vocab: np.sort(ids)),
+    Wrong("M362", lambda ids, vocab: np.unique(ids)),
+    Wrong("M362", lambda ids, vocab: np.unique(ids, return_counts=True)[1]),
+    Wrong("M362", lambda ids, vocab: list(Counter(ids.tolist()).values())),
+    Wrong("M362", lambda ids, vocab: np.bincount(ids)),
+    Wrong("M362", lambda ids, vocab: np.full(vocab, len(ids))),
 ]
 
 
@@ -99,6 +111,17 @@ def _of_shares(counts):
     return counts / counts.sum(1, keepdims=True) * _idf(counts)
 
 
+def _rows_of_length_1(counts):
+    rows = tf_idf(counts)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(lengths > 0, lengths, 1)
+
+
+def _by_odds(counts):
+    inside = (counts > 0).sum(0)
+    return counts * np.log(np.maximum(len(counts) - inside, 1e-9) / inside)
+
+
 TF_IDF = [
     Wrong("M363", lambda c: c * np.log(c.sum() / c.sum(0))),
     Wrong("M363", lambda c: c * np.log(len(c) / c.sum(0))),
@@ -111,14 +134,27 @@ TF_IDF = [
     Wrong("M364", lambda c: c * (np.log((1 + len(c)) / (1 + (c > 0).sum(0))) + 1)),
     Wrong("M364", lambda c: c * np.log1p(len(c) / (c > 0).sum(0))),
     Wrong("M364", lambda c: c * len(c) / (c > 0).sum(0)),
-    Wrong("M182", lambda c: -c * _idf(c)),
-    Wrong("M167", lambda c: c * _idf(c) / np.log(2)),
-    Wrong("M167", lambda c: c * _idf(c) / np.log(10)),
+    Wrong("M364", lambda c: c / (c > 0).sum(0)),
+    Wrong("M364", lambda c: c * (c > 0).sum(0) / len(c)),
+    Wrong("M364", lambda c: c * (np.log2(len(c) / (c > 0).sum(0)) + 1)),
+    Wrong("M364", lambda c: c * _idf(c) ** 2),
+    Wrong("M364", _by_odds),
+    Wrong("M376", lambda c: -c * _idf(c)),
+    Wrong("M376", lambda c: c * _idf(c) / np.log(2)),
+    Wrong("M376", lambda c: c * _idf(c) / np.log(10)),
     Wrong("M361", _of_shares),
+    Wrong("M361", lambda c: c / c.max(1, keepdims=True) * _idf(c)),
+    Wrong("M361", lambda c: c / c.sum(0) * _idf(c)),
+    Wrong("M361", _rows_of_length_1),
     Wrong("M360", lambda c: (c > 0) * _idf(c)),
     Wrong("M360", lambda c: np.log1p(c) * _idf(c)),
+    Wrong("M360", lambda c: np.sqrt(c) * _idf(c)),
+    Wrong("M360", lambda c: (c > 0) * (1 + np.log(np.maximum(c, 1))) * _idf(c)),
     Wrong("M365", lambda c: c + 0),
     Wrong("M365", lambda c: _idf(c) + 0 * c),
+    Wrong("M365", _idf),
+    Wrong("M365", lambda c: c + _idf(c)),
+    Wrong("M365", lambda c: np.log(np.maximum(c, 1) * len(c) / (c > 0).sum(0))),
 ]
 
 
@@ -131,13 +167,15 @@ def passes(weight, states):
 
 
 def state_cases(rng):
-    def draw(n, low, high):
+    def draw(n, low, high, loudness=1.0):
         weight = round(float(rng.uniform(low, high)), 2)
-        states = np.tanh(rng.normal(size=n))
+        states = np.tanh(loudness * rng.normal(size=n))
         return Case((weight, states), about=f"{n} states, weight {weight}")
 
     by_hand = Case((1.25, np.array([0.6, 0.6])), about="two steps of the example by hand")
-    return [by_hand, draw(3, 1.2, 1.9), draw(5, 0.5, 0.9), draw(4, -1.6, -1.1)]
+    explodes = draw(4, 1.6, 1.9, loudness=0.2)
+    negative = draw(3, -1.6, -1.1)  # an odd number of steps, so that the product is below 0
+    return [by_hand, draw(3, 1.2, 1.9), draw(5, 0.5, 0.9), negative, explodes]
 
 
 PASSES = [
@@ -151,6 +189,17 @@ PASSES = [
     Wrong("M366", lambda u, h: np.prod(u * h * (1 - h))),
     Wrong("M366", lambda u, h: np.prod(u * np.sqrt(1 - h**2))),
     Wrong("M366", lambda u, h: np.prod(u * np.abs(h))),
+    Wrong("M366", lambda u, h: np.prod(u * (1 - h) ** 2)),
+    Wrong("M366", lambda u, h: np.prod(u * (1 - 2 * h))),
+    Wrong("M366", lambda u, h: np.prod(-2 * u * h)),
+    Wrong("M366", lambda u, h: np.prod(u * (1 - (u * h) ** 2))),
+    Wrong("M366", lambda u, h: np.prod(1 - (u * h) ** 2)),
+    Wrong("M366", lambda u, h: np.prod(1 - u * h**2)),
+    Wrong("M366", lambda u, h: np.prod(u - h**2)),
+    Wrong("M366+M367", lambda u, h: np.prod(1 - np.tanh(h) ** 2)),
+    Wrong("M367", lambda u, h: np.prod((1 - h**2) / u)),
+    Wrong("M367", lambda u, h: np.prod(u + 1 - h**2)),
+    Wrong("M367", lambda u, h: u * len(h) * np.prod(1 - h**2)),
     Wrong("M367", lambda u, h: np.prod(1 - h**2)),
     Wrong("M367", lambda u, h: u * np.prod(1 - h**2)),
     Wrong("M368", lambda u, h: np.sum(u * (1 - h**2))),
@@ -162,6 +211,13 @@ PASSES = [
     Wrong("M368", lambda u, h: u ** (len(h) - 1) * np.prod(1 - h**2)),
     Wrong("M368", lambda u, h: u ** (len(h) + 1) * np.prod(1 - h**2)),
     Wrong("M368", lambda u, h: u * (1 - h[-1] ** 2)),
+    Wrong("M368", lambda u, h: u * (1 - h[0] ** 2)),
+    Wrong("M368", lambda u, h: u * (1 - h**2)),
+    Wrong("M368", lambda u, h: np.cumprod(u * (1 - h**2))),
+    Wrong("M368", lambda u, h: u ** len(h) * (1 - np.sum(h**2))),
+    Wrong("M377", lambda u, h: abs(passes(u, h))),
+    Wrong("M377", lambda u, h: min(1.0, passes(u, h))),
+    Wrong("M377", lambda u, h: math.log(abs(passes(u, h)))),
 ]
 
 
@@ -192,14 +248,23 @@ STEPS = [
     Wrong("M369", lambda f, s: round(math.log(s) / math.log(f))),
     Wrong("M369", lambda f, s: math.floor(math.log(s) / math.log(f)) + 2),
     Wrong("M369", lambda f, s: math.log(s) / math.log(f)),
+    Wrong("M369", lambda f, s: math.log(s) / math.log(f) + 1),
     Wrong("M396", lambda f, s: math.floor((1 - s) / (1 - f)) + 1),
     Wrong("M396", lambda f, s: math.ceil((1 - s) / (1 - f))),
     Wrong("M396", lambda f, s: math.floor(1 / (1 - f)) + 1),
     Wrong("M396", lambda f, s: math.floor(1 / s) + 1),
     Wrong("M396", lambda f, s: math.floor(f / s) + 1),
+    Wrong("M396", lambda f, s: math.floor(s / (1 - f)) + 1),
+    Wrong("M396", lambda f, s: math.ceil(1 / (s * f))),
     Wrong("M397", lambda f, s: math.floor(math.log(f) / math.log(s)) + 1),
     Wrong("M397", lambda f, s: math.floor(math.log(1 - s) / math.log(f)) + 1),
     Wrong("M397", lambda f, s: math.floor(-math.log(s)) + 1),
+    Wrong("M397", lambda f, s: math.floor(math.log(s) / math.log(1 - f)) + 1),
+    Wrong("M397", lambda f, s: math.floor(math.log2(s) / math.log(f)) + 1),
+    Wrong("M397", lambda f, s: math.floor(math.log10(s) / math.log(f)) + 1),
+    Wrong("M397", lambda f, s: math.floor(math.log(s) * math.log(f)) + 1),
+    Wrong("M397", lambda f, s: math.floor(-math.log(s) / (1 - f)) + 1),
+    Wrong("M397", lambda f, s: math.floor(math.log(f) - math.log(s)) + 1),
     Wrong("M397", lambda f, s: math.floor(math.log(0.5) / math.log(f)) + 1),
 ]
 
@@ -242,9 +307,19 @@ LONGEST = [
     Wrong("M398", lambda d, b, v: math.floor(b / math.log2(v))),
     Wrong("M398", lambda d, b, v: math.floor(d * b / 8 / math.log2(v))),
     Wrong("M398", lambda d, b, v: math.floor(8 * d * b / math.log2(v))),
+    Wrong("M398", lambda d, b, v: math.floor(math.log2(d * b))),
+    Wrong("M398", lambda d, b, v: math.floor((d + b) / math.log2(v))),
+    Wrong("M398", lambda d, b, v: math.floor((math.log2(d) + b) / math.log2(v))),
+    Wrong("M398", lambda d, b, v: math.floor(d * math.log2(b) / math.log2(v))),
+    Wrong("M398", lambda d, b, v: math.floor(b * math.log2(d) / math.log2(v))),
+    Wrong("M398", lambda d, b, v: 2 ** (d * b)),
+    Wrong("M398", lambda d, b, v: math.floor(2 ** (d * b / v))),
+    Wrong("M369", lambda d, b, v: d * math.floor(b / math.log2(v))),
+    Wrong("M369", lambda d, b, v: d * b // math.ceil(math.log2(v))),
     Wrong("M369", lambda d, b, v: longest(d, b, v) + 1),
     Wrong("M369", lambda d, b, v: longest(d, b, v) - 1),
     Wrong("M369", lambda d, b, v: math.ceil(_quotient(d, b, v))),
+    Wrong("M369", lambda d, b, v: math.ceil(_quotient(d, b, v)) - 1),
     Wrong("M369", _quotient),
 ]
 
@@ -252,12 +327,18 @@ LONGEST = [
 # 1.6 Work, steps and paths
 
 
-def costs(n, d, k):
-    """The table of Vaswani et al. for attention, recurrence and convolution, in whole numbers."""
+def _layers(n, k):
     layers = 0
     while k**layers < n:
         layers += 1
-    return np.array([[n * n * d, 1, 1], [n * d * d, n, n], [k * n * d * d, 1, layers]], float)
+    return layers
+
+
+def costs(n, d, k):
+    """The table of Vaswani et al. for attention, recurrence and convolution, in whole numbers."""
+    return np.array(
+        [[n * n * d, 1, 1], [n * d * d, n, n], [k * n * d * d, 1, _layers(n, k)]], float
+    )
 
 
 def layer_cases(rng):
@@ -297,7 +378,20 @@ COSTS = [
     Wrong("M399", _changed((0, 0, lambda n, d, k: n * n))),
     Wrong("M399", _changed((2, 0, lambda n, d, k: n * d * d))),
     Wrong("M399", _changed((2, 0, lambda n, d, k: k * n * d))),
+    Wrong("M399", _changed((0, 0, lambda n, d, k: 2 * n * n * d))),
+    Wrong("M399", _changed((0, 0, lambda n, d, k: n * n * d + n * d * d))),
+    Wrong("M399", _changed((0, 0, lambda n, d, k: n * n * d + 4 * n * d * d))),
+    Wrong("M399", _changed((1, 0, lambda n, d, k: 2 * n * d * d))),
+    Wrong("M399", _changed((1, 0, lambda n, d, k: n * n * d * d))),
+    Wrong("M399", _changed((1, 0, lambda n, d, k: d * d))),
+    Wrong("M399", _changed((2, 0, lambda n, d, k: k * k * n * d * d))),
+    Wrong("M399", _changed((2, 0, lambda n, d, k: k * n * n * d))),
+    Wrong("M399", _changed((2, 0, lambda n, d, k: k * n * d * d * _layers(n, k)))),
     Wrong("M374", _changed((0, 1, lambda n, d, k: n))),
+    Wrong("M374", _changed((0, 1, lambda n, d, k: 0))),
+    Wrong("M374", _changed((0, 1, lambda n, d, k: math.ceil(math.log2(n))))),
+    Wrong("M374", _changed((1, 1, lambda n, d, k: n * d))),
+    Wrong("M374", _changed((2, 1, lambda n, d, k: _layers(n, k)))),
     Wrong("M374", _changed((0, 1, lambda n, d, k: n * n))),
     Wrong("M374", _changed((1, 1, lambda n, d, k: 1))),
     Wrong("M374", _changed((1, 1, lambda n, d, k: d))),
@@ -310,10 +404,20 @@ COSTS = [
     Wrong("M375", _changed((2, 2, lambda n, d, k: math.ceil(n / k)))),
     Wrong("M375", _changed((2, 2, lambda n, d, k: math.ceil((n - 1) / (k - 1))))),
     Wrong("M375", _changed((2, 2, lambda n, d, k: k))),
+    Wrong("M375", _changed((0, 2, lambda n, d, k: 0))),
+    Wrong("M375", _changed((2, 2, lambda n, d, k: n))),
+    Wrong("M375", _changed((2, 2, lambda n, d, k: math.ceil(math.log(n))))),
+    Wrong("M375", _changed((2, 2, lambda n, d, k: math.ceil(math.log2(n))))),
+    Wrong("M369", _changed((1, 1, lambda n, d, k: n - 1))),
+    Wrong("M369", _changed((1, 2, lambda n, d, k: n - 1))),
+    Wrong("M369", _changed(*((1, j, lambda n, d, k: n - 1) for j in (1, 2)))),
     Wrong("M369", _changed((2, 2, lambda n, d, k: math.log(n) / math.log(k)))),
-    Wrong("M369", _changed((2, 2, lambda n, d, k: costs(n, d, k)[2, 2] - 1))),
-    Wrong("M369", _changed((2, 2, lambda n, d, k: costs(n, d, k)[2, 2] + 1))),
-    Wrong("M33", lambda n, d, k: costs(n, d, k).T),
+    Wrong("M369", _changed((2, 2, lambda n, d, k: _layers(n, k) - 1))),
+    Wrong("M369", _changed((2, 2, lambda n, d, k: _layers(n, k) + 1))),
+    Wrong("M379", lambda n, d, k: costs(n, d, k).T),
+    Wrong("M379", lambda n, d, k: costs(n, d, k)[:, [0, 2, 1]]),
+    Wrong("M379", lambda n, d, k: costs(n, d, k)[[1, 0, 2]]),
+    Wrong("M379", lambda n, d, k: costs(n, d, k)[[0, 2, 1]]),
 ]
 
 

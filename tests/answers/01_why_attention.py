@@ -142,6 +142,7 @@ RIGHT = {
         bag_by_loop,
         bag_by_counter,
         bag_at,
+        lambda ids, vocab: [ids.tolist().count(word) for word in range(vocab)],
         lambda ids, vocab: np.bincount(ids, minlength=vocab),
         lambda ids, vocab: np.eye(vocab)[ids].sum(0),
         lambda ids, vocab: (ids[:, None] == np.arange(vocab)).sum(0),
