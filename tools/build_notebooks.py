@@ -82,7 +82,6 @@ def tidy(notebook):
     notebook.metadata["language_info"] = LANGUAGE
     for count, cell in enumerate(code_cells(notebook), start=1):
         cell.execution_count = count
-        cell.outputs = merged_streams(cell.outputs)
         for output in cell.outputs:
             if "execution_count" in output:
                 output.execution_count = count
@@ -92,8 +91,9 @@ def tidy(notebook):
                 # The model id is random, and its state would live in a kernel that is gone:
                 # a page mounts the widget from the HTML, a live notebook makes a new view.
                 output.data.pop(WIDGET_VIEW, None)
-        # A progress bar was a view and nothing else.
-        cell.outputs = [output for output in cell.outputs if output.get("data") != {}]
+        # A progress bar was a view and nothing else. What was printed around it belongs together.
+        kept = [output for output in cell.outputs if output.get("data") != {}]
+        cell.outputs = merged_streams(kept)
 
 
 def merged_streams(outputs):

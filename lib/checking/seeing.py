@@ -206,7 +206,9 @@ def about_order(task: Task, expected: Numbers, got: Numbers) -> str:
         if sorted(order) == list(range(len(one))) and _equals(
             task, expected, got, other[np.argsort(order)]
         ):
-            return f"the rows are right but in another order: row 0 is yours at {order.index(0)}."
+            moved = next(n for n, row in enumerate(order) if n != row)
+            at = f"row {moved} is yours at {order.index(moved)}"
+            return f"the rows are right but in another order: {at}."
     if one.ndim >= 1 and one.size > 2 and _same_numbers(one, other):
         return "the right numbers, in another order."
     return ""
