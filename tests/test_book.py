@@ -83,7 +83,7 @@ def test_a_page_is_whole_quiet_and_accessible(visit, name, theme, widths):
     seen = visit(name, widths[0], theme)
     page = seen.page
     expect(page.locator("html")).to_have_attribute("data-theme", theme)
-    assert page.locator(".course-widget:not([data-mounted=true])").count() == 0
+    expect(page.locator(".course-widget:not([data-mounted=true])")).to_have_count(0)
     assert page.locator("mjx-merror, mjx-container [data-mjx-error]").count() == 0
     seen.unfold()
     assert boxes_of_the_other_theme(page) == []

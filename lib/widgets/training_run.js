@@ -129,7 +129,7 @@ function render({ model, el }) {
   const heads = Array.from({ length: count }, (_, i) => thumbnail(run, i, () => change("head")(i)));
   const words = run.tokens.map((token, i) => {
     const number = h("span", { class: "kit-number" });
-    return { number, el: h("button", { type: "button", class: "kit-token", onclick: () => change("query")(i) }, word(token), number) };
+    return { number, el: h("button", { type: "button", class: "kit-token", onclick: () => change("query")(i) }, word(token), " ", number) };
   });
   const said = readout({ label: "", live: true, name: "head" });
   said.el.classList.add("kit-equation");
@@ -150,7 +150,7 @@ function render({ model, el }) {
       one.number.textContent = future ? "\u00a0" : fmt(weight);
       shade(one.el, weight);
       one.el.setAttribute("aria-pressed", j === at.query);
-      one.el.setAttribute("aria-label", `${word(run.tokens[j])}: ${future ? "not seen" : fmt(weight)}`);
+      one.el.setAttribute("aria-label", `${word(run.tokens[j])} ${future ? "not seen" : fmt(weight)}`);
     });
     said.set(sentence(run, tables, at));
   }
