@@ -17,7 +17,7 @@ def tiled(
     rows: int = 256,
     columns: int = 512,
 ) -> Float[np.ndarray, "*batch query d_v"]:
-    r"""Attend with no more memory than one tile of scores: the output of `lib.attention.attend`.
+    r"""Attend with memory for one tile of scores at a time: the output of `lib.attention.attend`.
 
     For each block of queries, the keys pass by in blocks, and three things are kept of them: for
     each row its largest score $m$, the sum $\ell$ of its exponentials, and their mixture $o$:
@@ -26,11 +26,20 @@ def tiled(
     With `causal`, the last query is aligned with the last key; tiles that no query may see are
     never made, and only those that the diagonal crosses are masked.
 
-    Source: Dao et al. 2022, algorithm 1; Milakov and Gimelshein 2018, algorithm 3.
+    Source: Dao et al. 2022, algorithm 1, with the queries in the outer loop as in Dao 2023,
+    algorithm 1; Milakov and Gimelshein 2018, algorithm 3, for the sum.
     Taught in: chapter 14.
-    Raises: ShapeError if the shapes do not fit; ValueError if causal with more queries than keys.
+    Raises: ShapeError if the shapes do not fit or there is no key; TypeError if the numbers have
+    no fractions; ValueError if a tile is empty, or if causal with more queries than keys.
     """
-    _check(q, k, v, causal)
+    _check(q, k, v)
+    if rows < 1 or columns < 1:
+        raise ValueError(f"A tile of {rows} by {columns} holds nothing. Give at least 1 of each.")
+    if causal and q.shape[-2] > k.shape[-2]:
+        raise ValueError(
+            f"Of {q.shape[-2]} queries and {k.shape[-2]} keys, aligned at the end, the first "
+            "queries may attend to nothing. Give at least as many keys as queries."
+        )
     output = np.empty((*q.shape[:-1], v.shape[-1]), q.dtype)
     tile = np.empty((min(rows, q.shape[-2]), min(columns, k.shape[-2])), q.dtype)
     for head in np.ndindex(q.shape[:-2]):
@@ -71,7 +80,7 @@ def _rows(
     return mixture / total
 
 
-def _check(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool) -> None:
+def _check(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> None:
     """Say what does not fit before a loop stumbles over it."""
     if q.shape[-1] != k.shape[-1] or k.shape[:-1] != v.shape[:-1] or q.shape[:-2] != k.shape[:-2]:
         raise mismatch(
@@ -81,8 +90,10 @@ def _check(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool) -> None:
             k=k,
             v=v,
         )
-    if causal and q.shape[-2] > k.shape[-2]:
-        raise ValueError(
-            f"Of {q.shape[-2]} queries and {k.shape[-2]} keys, aligned at the end, the first "
-            "queries may attend to nothing. Give at least as many keys as queries."
+    if not k.shape[-2]:
+        raise mismatch("There is nothing to attend to.", "Give at least one key.", k=k)
+    if not all(np.issubdtype(one.dtype, np.floating) for one in (q, k, v)):
+        raise TypeError(
+            f"Shares are fractions, and q, k, v came as {q.dtype}, {k.dtype}, {v.dtype}. "
+            "Give floats, for example q.astype(np.float32)."
         )

@@ -108,3 +108,20 @@ def test_shapes_that_do_not_fit_are_named(bare_calls, shapes):
 def test_queries_without_any_key_are_refused():
     with pytest.raises(ValueError, match="13 queries and 11 keys"):
         tiled(*drawn((13, 5), (11, 5), (11, 3)), causal=True)
+
+
+def test_nothing_to_attend_to_is_said_so():
+    with pytest.raises(ShapeError, match="nothing to attend to"):
+        tiled(*drawn((7, 5), (0, 5), (0, 3)))
+
+
+@pytest.mark.parametrize("tile", [{"rows": 0}, {"columns": 0}, {"rows": -2}], ids=str)
+def test_a_tile_that_holds_nothing_is_refused(tile):
+    with pytest.raises(ValueError, match=r"holds nothing\. Give at least 1"):
+        tiled(*drawn((7, 5), (11, 5), (11, 3)), **tile)
+
+
+def test_whole_numbers_are_refused_with_the_way_out(bare_calls):
+    q, k, v = drawn((7, 5), (11, 5), (11, 3))
+    with pytest.raises(TypeError, match=r"came as float\d+, float\d+, int64.*astype"):
+        tiled(q, k, v.astype(np.int64))
