@@ -8,12 +8,11 @@ quartiles: below 1 we are faster. Ratios of neighbouring runs hold where single 
 
 import importlib.util
 import platform
-import statistics
-import time
 from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
+from measuring import in_turn, rows, timed
 from transformers import BertModel
 
 from lib.attention import attend
@@ -21,17 +20,12 @@ from lib.encoder import MODULE, load_minilm
 from lib.multihead import MultiHeadAttention
 
 
-def compare(name: str, ours: Callable, theirs: Callable, rounds: int = 21) -> None:
-    """Print one row; the first, cold round is not counted."""
-
-    def seconds(call: Callable) -> float:
-        start = time.perf_counter()
-        call()
-        return time.perf_counter() - start
-
+def compare(name: str, ours: Callable, theirs: Callable) -> None:
+    """Print one row; a cold call of each is not counted."""
     with torch.no_grad():
-        ratios = [seconds(ours) / seconds(theirs) for _ in range(rounds)][1:]
-    low, middle, high = statistics.quantiles(ratios, n=4)
+        ours(), theirs()
+        taken = in_turn({"ours": timed(ours), "theirs": timed(theirs)}, budget=0, least=20)
+    low, middle, high = rows(name, taken, "ours")[1]["ratio"]
     print(f"{name:52} {middle:5.2f}  ({low:.2f} to {high:.2f})")
 
 

@@ -12,14 +12,13 @@ import json
 import math
 import time
 import tracemalloc
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from measuring import in_turn, machine
+from measuring import in_turn, machine, timed
 
 from lib.attention import attend
 from lib.efficient import fused
@@ -38,22 +37,13 @@ ROWS = [1, 2, 4, 8, 16, 32, 64, 128]
 WRITING = [64, 128, 256, 512, 1024]
 
 
-def worked(call: Callable[[], object]) -> Callable[[], float]:
-    """Make of a call one that says how many seconds its thread was at work."""
-
-    def seconds() -> float:
-        start = time.thread_time()
-        call()
-        return time.thread_time() - start
-
-    return seconds
-
-
 def least(calls: dict, budget: float) -> dict[str, list[float]]:
     """The least milliseconds of each call, as {name: [one for each length]}; keys (name, n)."""
     for call in calls.values():
         call()
-    taken = in_turn({key: worked(call) for key, call in calls.items()}, budget, least=2)
+    # The seconds that the thread was at work: others on the machine do not count.
+    working = {key: timed(call, time.thread_time) for key, call in calls.items()}
+    taken = in_turn(working, budget, least=2)
     found: dict[str, list[float]] = {}
     for (name, _), seconds in taken.items():
         found.setdefault(name, []).append(round(1e3 * min(seconds), 3))

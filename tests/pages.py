@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import Any
 
+CHAPTERS = Path(__file__).resolve().parents[1] / "chapters"
 CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -15,6 +18,15 @@ def cells(text: str) -> list[tuple[set[str], str]]:
         source = re.sub(r"\A(?::[^\n]*\n)+", "", body).strip("\n")
         found.append(({tag.strip(" \"'") for tag in tags[1].split(",")} if tags else set(), source))
     return found
+
+
+def names_of(chapter: str, tag: str) -> dict[str, Any]:
+    """The names that the cells of a chapter with this tag define, when they are run."""
+    namespace: dict[str, Any] = {"__name__": "page"}
+    for tags, source in cells((CHAPTERS / f"{chapter}.md").read_text("utf8")):
+        if tag in tags:
+            exec(source, namespace)
+    return namespace
 
 
 def anchors(text: str) -> set[str]:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from tests.pages import cells
+from tests.pages import names_of
 
-PAGE = Path(__file__).resolve().parents[1] / "chapters" / "11_block.md"
 SEEDS = range(1, 6)
 
 
 @pytest.fixture(scope="module")
 def page() -> dict[str, Any]:
     """The names that the page's cells tagged `deep` define."""
-    namespace: dict[str, Any] = {"__name__": "page"}
-    for tags, source in cells(PAGE.read_text("utf8")):
-        if "deep" in tags:
-            exec(source, namespace)
-    return namespace
+    return names_of("11_block", "deep")
 
 
 def end(page, seed, *, add=True, depth=24, **options) -> torch.Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,19 +9,13 @@ import pytest
 import torch
 
 from lib import repro
-from tests.pages import cells
-
-PAGE = Path(__file__).resolve().parents[1] / "chapters" / "08_masking.md"
+from tests.pages import names_of
 
 
 @pytest.fixture(scope="module")
 def page() -> dict[str, Any]:
     """The names that the page's cells tagged `leak` define: its language, model and training."""
-    namespace: dict[str, Any] = {"__name__": "page"}
-    for tags, source in cells(PAGE.read_text("utf8")):
-        if "leak" in tags:
-            exec(source, namespace)
-    return namespace
+    return names_of("08_masking", "leak")
 
 
 @pytest.fixture(scope="module", params=range(1, 6))

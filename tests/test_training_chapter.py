@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lib.repro import set_seed
-from tests.pages import cells
+from tests.pages import names_of
 
-PAGE = Path(__file__).resolve().parents[1] / "chapters" / "13_training.md"
 KINDS = {"colour": "COLOURS", "name": "NAMES"}
 
 
 @pytest.fixture(scope="module")
 def page() -> dict[str, Any]:
     """The names that the page's cells tagged `seeds` define: its text, recipe and measures."""
-    namespace: dict[str, Any] = {"__name__": "page"}
-    for tags, source in cells(PAGE.read_text("utf8")):
-        if "seeds" in tags:
-            exec(source, namespace)
-    return namespace
+    return names_of("13_training", "seeds")
 
 
 @pytest.fixture(scope="module", params=range(1, 6))
