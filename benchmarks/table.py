@@ -19,7 +19,7 @@ NOTES = {
     "share_of_usual_bandwidth": "{0:.0%} of it from usual pages of memory",
     "milliseconds_a_token": "{0:.1f} ms a token",
     "error": "error {0:.1e} of the largest logit",
-    "memory_exponent": "memory grows as n to the {0:.2f}",
+    "memory_exponent": "memory grows as n to the {0:z.2f}",
     "note": "{0}",
 }
 

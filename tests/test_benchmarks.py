@@ -1,6 +1,7 @@
 """What the benchmarks say: medians and ratios that are right, whatever the machine. No timing."""
 
 import importlib.util
+import json
 from collections import Counter
 from itertools import count
 from pathlib import Path
@@ -101,3 +102,9 @@ def test_the_machine_is_named():
     assert said["threads"] == 3
     assert said["processor"]
     assert len(said["date"]) == 10
+
+
+def test_the_readme_shows_what_was_measured():
+    measured = json.loads(table.RESULTS.read_text("utf8"))
+    page = table.README.read_text("utf8")
+    assert table.placed(page, table.markdown(measured)) == page
