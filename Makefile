@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab notebooks test bench install clean
+.PHONY: help book serve lab notebooks doctor test bench install clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8000
@@ -39,8 +39,12 @@ lab: .venv/.course ## open the course in JupyterLab, pages and exercises
 notebooks: .venv/.course ## make the notebooks again whose text changed
 	@$(BIN)/python tools/build_notebooks.py
 
+doctor: .venv/.course ## say what is missing for the pages, and what mends it
+	@$(BIN)/python -m lib.environment
+
 install: .venv/.course .venv/.chromium node_modules/.installed ## install everything, run nothing
 
+test: export ATTENTION_RECORD := off
 test: install ## install everything; then lint, unit tests, every notebook, the book in a browser
 	@echo "1/4 Lint and spelling"
 	@$(BIN)/ruff check --quiet || { echo "Mend these, or let ruff: $(BIN)/ruff check --fix"; exit 1; }

@@ -22,17 +22,19 @@ TEXTS = {".py", ".md", ".js", ".css", ".yml", ".toml", ".txt", ".cfg", ".json", 
 
 FLOORS = {  # a module imports only from floors below its own
     "shapes": 0, "repro": 0,
-    "bpe": 1, "byhand": 1, "ledger": 1, "ops": 1,
-    "hub": 2, "masks": 2, "positions": 2, "stories": 2, "tokens": 2, "vectors": 2,
-    "attention": 3,
+    "bpe": 1, "byhand": 1, "evidence": 1, "ledger": 1, "ops": 1,
+    "diagnosis": 2, "hub": 2, "masks": 2, "onescreen": 2, "positions": 2, "stories": 2, "tokens": 2,
+    "vectors": 2,
+    "attention": 3, "experiments": 3, "suspects": 3,
     "efficient": 4, "pretrained": 4, "reading": 4, "tiled": 4,
     "multihead": 5,
     "transformer": 6,
-    "encoder": 7, "gpt2": 7, "optimising": 7, "seq2seq": 7, "tasks": 7,
-    "checkpoints": 8, "corpus": 8, "generation": 8, "packed": 8,
+    "encoder": 7, "gpt2": 7, "optimising": 7, "probes": 7, "seq2seq": 7, "tasks": 7,
+    "checkpoints": 8, "corpus": 8, "generation": 8, "induction": 8, "packed": 8,
     "options": 8, "training": 9,
     "style": 10, "svg": 11, "plane": 12, "plots": 13, "widgets": 14,  # drawing
     "catalogue": 20, "notebook": 21, "checking": 21,  # the roof
+    "environment": 21, "inventory": 21,
 }  # fmt: skip
 MODELS, DRAWING, ROOF = range(4, 10), range(10, 20), range(20, 30)
 

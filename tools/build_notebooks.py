@@ -27,8 +27,11 @@ from traitlets.config import Config
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("chapters", "exercises")
+FOLDS = re.compile(r"(?<=^</details>)\n(?=<details)", re.MULTILINE)
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+# One thread, and no learner's record: a page shows the same whoever builds it.
+SETTLED = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0",
+           "ATTENTION_RECORD": "off"}  # fmt: skip
 LANGUAGE = {"name": "python", "file_extension": ".py", "pygments_lexer": "ipython3"}
 
 
@@ -48,6 +51,9 @@ def read_page(page):
         seen[digest] += 1
         # Two equal cells of a page are told apart by how often their text has been met before.
         cell["id"] = digest[:12] if seen[digest] == 1 else f"{digest[:12]}-{seen[digest]}"
+        if cell.cell_type == "markdown":
+            # Without an empty line between them, jupyterlab-myst 2.7.0 unfolds the second one.
+            cell.source = FOLDS.sub("\n\n", cell.source)
     return notebook
 
 
@@ -74,7 +80,7 @@ def execute(notebook, folder):
             resources={"metadata": {"path": str(folder)}},
             config=Config(ConnectionFileMixin={"transport": "ipc", "ip": address}),
         )
-        client.execute(env={**os.environ, **ONE_THREAD})
+        client.execute(env={**os.environ, **SETTLED})
 
 
 def tidy(notebook):

@@ -60,10 +60,12 @@ def observe(
     call: Callable | None = None,
     seconds: float | None = None,
     file: str | None = None,
+    watch: bool = True,
 ) -> Outcome:
     """Call the answer once on copies of the case, made for the array library named.
 
-    `file` is where the learner's code stands, if it is not where the answer is defined.
+    `file` is where the learner's code stands, if it is not where the answer is defined;
+    with `watch`, arguments that it changed are looked for, which costs more than a small call.
     """
     file = file or file_of(answer)
     args, kwargs = convert(case.args, library), convert(case.kwargs, library)
@@ -86,7 +88,8 @@ def observe(
         return Outcome("not attempted", value)
     if isinstance(value, Nothing) and is_empty(answer):
         return Outcome("not attempted", value)
-    return Outcome("returned", value, changed=_changed(answer, case, library, call, args, kwargs))
+    changed = _changed(answer, case, library, call, args, kwargs) if watch else ()
+    return Outcome("returned", value, changed=changed)
 
 
 def _changed(

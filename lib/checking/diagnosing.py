@@ -24,7 +24,8 @@ def outcomes_of(wrong: Wrong, task: Task, cases: Sequence[Case]) -> list[Outcome
     """What a wrong idea answers on each case."""
     if task.is_value:
         return [Outcome("returned", plain(wrong.answer))]
-    return [observe(wrong.answer, case, task.arrays[0], task.call) for case in cases]
+    # What a wrong idea changes in place is never asked, and to look for it would cost most.
+    return [observe(wrong.answer, case, task.arrays[0], task.call, watch=False) for case in cases]
 
 
 def alike(idea: Outcome, got: Outcome, tolerance: float | None) -> bool:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import html
 import importlib
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from lib.checking import record, results
 from lib.checking.judging import judge
-from lib.checking.report import WORDS, Verdict
+from lib.checking.report import WORDS, Table, Verdict
 from lib.checking.task import Exercise, Task
 from lib.checking.wording import cell_stopped, missing, syntax_error
 
@@ -31,7 +30,8 @@ class Check:
         self.cells = Cells(namespace, [task.name for task in loaded.tasks])
         ipython = sys.modules.get("IPython")
         shell = ipython.get_ipython() if ipython else None
-        if shell is not None:
+        self.live = shell is not None
+        if self.live:
             self.cells.follow(shell)
 
     def __call__(self, task_id: str) -> Verdict:
@@ -40,7 +40,10 @@ class Check:
             task = self.exercise[str(task_id)]
         except KeyError as unknown:
             raise ValueError(unknown.args[0]) from None
-        return self._check(task)
+        verdict = self._check(task)
+        if self.live:
+            record.note(verdict, self.cells.texts.get(task.name, ""))
+        return verdict
 
     def _check(self, task: Task) -> Verdict:
         failure = self.cells.failures.get(task.name)
@@ -70,6 +73,14 @@ class Check:
         done = sum(one.passed for one in verdicts)
         return Table(("task", "what to do", "status"), rows, f"{done} of {len(rows)} passed.")
 
+    def record(self) -> results.Record:
+        """What was noted on this machine, over all pages and days, by skill."""
+        return results.read()
+
+    def forget(self) -> str:
+        """Remove all that was noted on this machine."""
+        return record.forget()
+
     def __repr__(self) -> str:
         first = self.exercise.tasks[0].id
         return f'Checks of exercise {self.exercise.chapter}: call check("{first}").'
@@ -82,6 +93,7 @@ class Cells:
         self.namespace = namespace
         self.names = names
         self.failures: dict[str, tuple[str, BaseException]] = {}
+        self.texts: dict[str, str] = {}
         self.before: dict[str, Any] = {}
 
     def follow(self, shell: Any) -> None:
@@ -89,6 +101,7 @@ class Cells:
         for event, own in (("pre_run_cell", self.about_to_run), ("post_run_cell", self.has_run)):
             for known in list(shell.events.callbacks.get(event, [])):
                 if same_follower(known, self):
+                    self.texts.update(known.__self__.texts)
                     shell.events.unregister(event, known)
             shell.events.register(event, own)
 
@@ -97,12 +110,13 @@ class Cells:
         self.before = {name: self.namespace.get(name, self) for name in self.names}
 
     def has_run(self, result: Any) -> None:
-        """Note which names a failed cell should have defined."""
+        """Note the text that defines each name, and which names a failed cell should have."""
         source = getattr(result.info, "raw_cell", "") or ""
         error = result.error_before_exec or result.error_in_exec
         for name in self.names:
             if not defines(source, name):
                 continue
+            self.texts[name] = source
             fresh = self.namespace.get(name, self) is not self.before.get(name, self)
             if error is None or (fresh and result.error_before_exec is None):
                 self.failures.pop(name, None)
@@ -124,34 +138,3 @@ def defines(source: str, name: str) -> bool:
     """Whether the text of a cell looks as if it defined a name."""
     wanted = rf"^\s*(?:(?:async\s+)?(?:def|class)\s+{name}\b|{name}\s*(?::[^=\n]+)?=(?!=))"
     return re.search(wanted, source, re.MULTILINE) is not None
-
-
-@dataclass(frozen=True)
-class Table:
-    """A small table that prints as text and as HTML."""
-
-    head: tuple[str, ...]
-    rows: Sequence[tuple[Any, ...]]
-    foot: str
-
-    def __repr__(self) -> str:
-        lines = [tuple(map(str, row)) for row in (self.head, *self.rows)]
-        wide = [max(len(line[n]) for line in lines) for n in range(len(self.head))]
-        text = [
-            "  ".join(cell.ljust(width) for cell, width in zip(line, wide, strict=True)).rstrip()
-            for line in lines
-        ]
-        return "\n".join([*text, self.foot])
-
-    def _repr_html_(self) -> str:
-        head = "".join(f'<th scope="col">{html.escape(word)}</th>' for word in self.head)
-        rows = []
-        for first, *rest in self.rows:
-            cells = "".join(f"<td>{html.escape(str(cell))}</td>" for cell in rest)
-            rows.append(f'<tr><th scope="row">{html.escape(str(first))}</th>{cells}</tr>')
-        body = "\n".join(rows)
-        return (
-            '<div class="course-table" style="overflow-x:auto" tabindex="0">\n'
-            f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n"
-            f"<p>{html.escape(self.foot)}</p>\n</div>"
-        )

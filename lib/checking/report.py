@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,8 +77,7 @@ class Verdict:
             if blocks:
                 parts.append(row_of(blocks))
         if self.read:
-            link = f'<a class="course-read" href="{html.escape(href(self.read))}">'
-            parts.append(f"<p>Read: {link}{html.escape(place(self.read))}</a>.</p>")
+            parts.append(f"<p>Read: {link(self.read)}.</p>")
         inner = "\n".join(parts)
         return f'<div class="course-verdict {kind}" style="{style}">\n{inner}\n</div>'
 
@@ -176,6 +176,11 @@ def href(read: str) -> str:
     return f"../chapters/{page}.ipynb" + (f"#{anchor}" if anchor else "")
 
 
+def link(read: str) -> str:
+    """The place in words, as a link to it."""
+    return f'<a class="course-read" href="{html.escape(href(read))}">{html.escape(place(read))}</a>'
+
+
 def place(read: str) -> str:
     """The same place in words."""
     page, anchor = split_read(read)
@@ -184,3 +189,51 @@ def place(read: str) -> str:
     if anchor.startswith("claim-"):
         return f"{said}, at claim {anchor.removeprefix('claim-')}"
     return f"{said}, \u201c{anchor.replace('-', ' ')}\u201d" if anchor else said
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Places to read, in words or as links."""
+
+    reads: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "; ".join(map(place, self.reads))
+
+    def _repr_html_(self) -> str:
+        return "; ".join(map(link, self.reads))
+
+
+@dataclass(frozen=True)
+class Table:
+    """A small table that prints as text and as HTML."""
+
+    head: tuple[str, ...]
+    rows: Sequence[tuple[Any, ...]]
+    foot: str
+
+    def __repr__(self) -> str:
+        lines = [tuple(map(str, row)) for row in (self.head, *self.rows)]
+        wide = [max(len(line[n]) for line in lines) for n in range(len(self.head))]
+        text = [
+            "  ".join(cell.ljust(width) for cell, width in zip(line, wide, strict=True)).rstrip()
+            for line in lines
+        ]
+        return "\n".join([*text, self.foot])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f'<th scope="col">{html.escape(word)}</th>' for word in self.head)
+        rows = []
+        for first, *rest in self.rows:
+            cells = "".join(f"<td>{_cell(cell)}</td>" for cell in rest)
+            rows.append(f'<tr><th scope="row">{html.escape(str(first))}</th>{cells}</tr>')
+        body = "\n".join(rows)
+        return (
+            '<div class="course-table" style="overflow-x:auto" tabindex="0">\n'
+            f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n"
+            f"<p>{html.escape(self.foot)}</p>\n</div>"
+        )
+
+
+def _cell(value: Any) -> str:
+    return value._repr_html_() if isinstance(value, Reading) else html.escape(str(value))

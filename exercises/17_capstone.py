@@ -1,0 +1,435 @@
+"""GPT-2 from an empty file: the checks.
+
+The model and its mistakes stand in `gpt2_by_parts.py`, the laws of the whole in `laws_of_gpt2.py`.
+"""
+
+import functools
+import math
+import sys
+
+import numpy as np
+
+from exercises.gpt2_by_parts import (
+    ATTENDS,
+    FRAMES,
+    MODELS,
+    NORMS,
+    THINKS,
+    attention,
+    block,
+    chosen,
+    feed_forward,
+    gpt2,
+    layer_norm,
+    loss,
+    softmax,
+    surprise,
+    weighed,
+)  # fmt: skip
+from exercises.laws_of_gpt2 import LAWS, near, of_same_library, table
+from lib.checking import Case, Exercise, Law, Task, Wrong
+
+
+def wrongs(ideas):
+    """Pairs of a misconception and what it would answer, as the engine wants them."""
+    return [Wrong(idea, answer) for idea, answer in ideas]
+
+
+# 17.1 ---------------------------------------------------------------------------------------------
+
+
+def softmax_cases(rng):
+    told = np.log([1.0, 2.0, 3.0])
+    hidden = np.array([[0.0, -np.inf, np.log(3)], [-np.inf, np.log(2), np.log(6)]])
+    high = np.stack([told + 1000, told[::-1] + 900, told])
+    return [
+        Case((told,), about="scores ln 1, ln 2, ln 3: the weights are 1/6, 2/6, 3/6"),
+        Case((hidden,), about="two rows, in each of which a key is hidden by minus infinity"),
+        Case((high,), about="three rows, near 1000, 900 and 0"),
+        Case((rng.normal(size=(3, 3)),), about="a square table"),
+        Case((rng.normal(size=(2, 3, 5)),), about="two tables of 3 queries and 5 keys"),
+    ]
+
+
+def shifted_alike(answer, case):
+    """A row is only differences."""
+    return near(table(answer, case.args[0]), table(answer, case.args[0] - 2.5))
+
+
+def sum_to_one(answer, case):
+    return near(np.ones(1), table(answer, case.args[0]).sum(-1))
+
+
+def in_any_order(answer, case):
+    scores = case.args[0]
+    turned = [*range(1, scores.shape[-1]), 0]
+    return near(table(answer, scores)[..., turned], table(answer, scores[..., turned]))
+
+
+SOFTMAX_WRONG = wrongs([
+    ("M13", weighed),
+    ("M11", lambda s: weighed(s, lambda s: s.max(0), lambda e: e.sum(0))),
+    ("M12", lambda s: weighed(s, np.max, np.sum)),
+    ("M14", lambda s: weighed(s, lambda s: s.max(0))),
+    ("M15", lambda s: weighed(s, lambda s: s.max(-1, keepdims=True), lambda e: e.sum(-1))),
+    ("M91", lambda s: weighed(s, np.max)),
+    ("M16", lambda s: np.eye(s.shape[-1])[s.argmax(-1)]),
+    ("M17", lambda s: np.full(s.shape, 1 / s.shape[-1])),
+    ("M18", lambda s: 1 / (1 + np.exp(-s))),
+    ("M19", lambda s: softmax(softmax(s))),
+    ("M161", lambda s: s / s.sum(-1, keepdims=True)),
+    ("M176", lambda s: np.exp(s - s.max(-1, keepdims=True))),
+    ("M176", np.exp),
+    ("M451", lambda s: np.log(softmax(s))),
+])  # fmt: skip
+
+
+# 17.2 ---------------------------------------------------------------------------------------------
+
+
+def norm_cases(rng):
+    def draw(*shape):
+        x = rng.normal(1, 2, size=shape)
+        x[..., 0, :] *= 0.005  # where the variance is small, epsilon shows
+        dress = rng.normal(1, 0.3, size=shape[-1]), rng.normal(size=shape[-1])
+        return Case((x, *dress), about=f"x of shape {shape}")
+
+    # Variance 9/100000, and with epsilon 1/10000, whose root is 1/100.
+    told = np.array([[0.015, -0.015, 0, 0, 0], [0, 0, 0.015, 0, -0.015]])
+    about = "0.015 and -0.015 among zeros: these become 3/2 and -3/2"
+    return [Case((told, np.ones(5), np.zeros(5)), about=about), draw(3, 7), draw(2, 3, 5)]
+
+
+def moved_alike(answer, case):
+    """The mean is taken out, whatever it was."""
+    x, *rest = case.args
+    return near(table(answer, x, *rest), table(answer, x + 1, *rest))
+
+
+# 17.3 ---------------------------------------------------------------------------------------------
+
+
+def maps(rng, sizes):
+    """Weights that keep numbers at about their size, with biases that matter."""
+    p = {}
+    for name, (rows, columns) in sizes.items():
+        p[f"{name}.weight"] = rng.normal(size=(rows, columns)) / math.sqrt(rows)
+        p[f"{name}.bias"] = rng.normal(size=columns) / 3
+    return p
+
+
+def feed_cases(rng):
+    def draw(*shape):
+        d_model = shape[-1]
+        p = maps(rng, {"c_fc": (d_model, 4 * d_model), "c_proj": (4 * d_model, d_model)})
+        return Case((rng.normal(size=shape), p), about=f"x of shape {shape}")
+
+    return [draw(3, 2), draw(2, 3, 5)]
+
+
+def token_by_token(answer, case):
+    x, p = case.args
+    return near(table(answer, x, p)[..., 1:2, :], table(answer, x[..., 1:2, :], p))
+
+
+# 17.4 ---------------------------------------------------------------------------------------------
+
+
+def attention_cases(rng):
+    def draw(*shape, heads, steady=False):
+        d_model = shape[-1]
+        p = maps(rng, {"c_attn": (d_model, 3 * d_model), "c_proj": (d_model, d_model)})
+        if steady:  # queries of zeros compare all keys alike
+            p["c_attn.weight"][:, :d_model] = p["c_attn.bias"][:d_model] = 0
+        about = f"x of shape {shape}, {heads} heads"
+        about += ", no queries: each token takes the plain mean up to itself" if steady else ""
+        return Case((rng.normal(size=shape), p, heads), about=about)
+
+    return [draw(3, 4, heads=2, steady=True), draw(5, 6, heads=2), draw(2, 5, 21, heads=3)]
+
+
+def future_unseen(answer, case):
+    x, p, heads = case.args
+    other = x + 0
+    other[..., -1, :] = other[..., -1, :] + 1
+    one, two = (table(answer, x, p, heads)[..., :-1, :] for x in (x, other))
+    return near(one, two)
+
+
+def nobody_else(answer, case):
+    """The first token can attend to itself alone, whatever the scores."""
+    x, p, heads = case.args
+    return near(table(answer, x, p, heads)[..., :1, :], table(answer, x[..., :1, :], p, heads))
+
+
+# 17.5 ---------------------------------------------------------------------------------------------
+
+
+def layer(rng, d_model, place=""):
+    """The parameters of one layer as GPT-2's file names them; no bias is 0 and no gain is 1."""
+    p = {}
+    for name in ("ln_1", "ln_2"):
+        p |= dress(rng, d_model, name)
+    sizes = {"attn.c_attn": 3, "attn.c_proj": 1, "mlp.c_fc": 4}
+    shapes = {name: (d_model, by * d_model) for name, by in sizes.items()}
+    p |= maps(rng, shapes | {"mlp.c_proj": (4 * d_model, d_model)})
+    return {f"{place}{name}": one for name, one in p.items()}
+
+
+def dress(rng, d_model, name):
+    gain, bias = rng.normal(1, 0.3, size=d_model), rng.normal(size=d_model) / 3
+    return {f"{name}.weight": gain, f"{name}.bias": bias}
+
+
+def block_cases(rng):
+    def draw(*shape, heads):
+        about = f"a stream of shape {shape}, {heads} heads"
+        return Case((rng.normal(size=shape), layer(rng, shape[-1]), heads), about=about)
+
+    return [draw(3, 10, heads=5), draw(2, 5, 21, heads=3)]
+
+
+def silent(answer, case):
+    """A layer whose last maps are 0 adds nothing."""
+    x, p, heads = case.args
+    mute = {name: one * ("c_proj" not in name) for name, one in p.items()}
+    return near(table(lambda: x), table(answer, x, mute, heads))
+
+
+# 17.6 ---------------------------------------------------------------------------------------------
+
+
+def loss_cases(rng):
+    def draw(*shape, vocab):
+        logits, ids = rng.normal(size=(*shape, vocab)), rng.integers(vocab, size=shape)
+        return Case((logits, ids), about=f"logits of shape {logits.shape}")
+
+    told = np.log([[1.0, 2, 3], [1, 4, 5], [7, 1, 1]]), np.array([0, 1, 2])
+    sure = np.array([[0.0, -900, 1], [1, 0, -1], [0, 0, 0]]), np.array([0, 1, 0])
+    high = rng.normal(size=(3, 5)) + 1000, np.array([3, 1, 4])
+    return [
+        Case(told, about="the second token had the weight 2/6, the third 5/10"),
+        Case(sure, about="a token that was thought all but impossible came next"),
+        Case(high, about="every logit is near 1000"),
+        draw(2, 5, vocab=7),
+        draw(2, 3, 5, vocab=11),
+    ]
+
+
+def alike_for_all(answer, case):
+    """Logits that know nothing cost ln V."""
+    logits, ids = case.args
+    said = float(table(answer, logits * 0 + 3, ids))
+    right = math.log(logits.shape[-1])
+    return abs(said - right) < 1e-4 or f"for {logits.shape[-1]} equal logits yours is {said:.3g}"
+
+
+def rolled(logits, ids, by):
+    """Every prediction compared, each with a token found by going round."""
+    return surprise(np.repeat(logits, 2, -2)[..., ::2, :], np.roll(ids, by, -1), 0).mean()
+
+
+def joined(logits, ids):
+    return surprise(logits.reshape(-1, logits.shape[-1]), ids.ravel()).mean()
+
+
+def naively(logits, ids, weigh=softmax):
+    picked = np.take_along_axis(weigh(logits)[..., :-1, :], ids[..., 1:, None], -1)
+    return -np.log(picked).mean()
+
+
+LOSS_WRONG = wrongs([
+    ("M60", lambda logits, ids: surprise(logits, ids, 0).mean()),
+    ("M61", lambda logits, ids: surprise(logits, ids, 2).mean()),
+    ("M304", lambda logits, ids: rolled(logits, ids, -1)),
+    ("M305", lambda logits, ids: rolled(logits, ids, 1)),
+    ("M305", lambda logits, ids: surprise(logits[..., ::-1, :], ids[..., ::-1]).mean()),
+    ("M257", joined),
+    ("M306", lambda logits, ids: surprise(logits, ids).sum()),
+    ("M306", lambda logits, ids: surprise(logits, ids).sum() / ids.size),
+    ("M306", surprise),
+    ("M306", lambda logits, ids: surprise(logits, ids).mean(-1)),
+    ("M19", lambda logits, ids: loss(softmax(logits), ids)),
+    ("M167", lambda logits, ids: loss(logits, ids) / math.log(2)),
+    ("M438", lambda logits, ids: -loss(logits, ids)),
+    ("M439", lambda logits, ids: np.exp(loss(logits, ids))),
+    ("M93", naively),
+    ("M13", lambda logits, ids: naively(logits, ids, weighed)),
+])  # fmt: skip
+
+
+# 17.7 ---------------------------------------------------------------------------------------------
+
+
+def generate(model, ids, new, longest):
+    return grown(model, ids, new, longest)
+
+
+def grown(model, ids, new, longest, *, window=lambda text, longest: text[-longest:],
+          choose=lambda logits: logits[-1].argmax()):  # fmt: skip
+    """Greedy generation, with its parts exchangeable."""
+    text = np.array(ids)
+    for _ in range(new):
+        text = np.append(text, choose(model(window(text, longest))))
+    return text
+
+
+def speaker(rng, vocab, longest, d_model=5):
+    """A small model of language that reads NumPy or torch, and at most `longest` tokens."""
+    words, positions = rng.normal(size=(vocab, d_model)), rng.normal(size=(longest, d_model))
+    out = rng.normal(size=(d_model, vocab))
+
+    def model(ids):
+        read = np.asarray(ids)
+        n = read.shape[-1]
+        if n > longest:
+            raise ValueError(f"This model has {longest} positions, and was given {n} tokens.")
+        ago = np.arange(n)[:, None] - np.arange(n)
+        logits = (np.where(ago >= 0, 0.8 ** np.abs(ago), 0) @ words[read] + positions[:n]) @ out
+        torch = sys.modules.get("torch")
+        return torch.from_numpy(logits) if torch and isinstance(ids, torch.Tensor) else logits
+
+    return model
+
+
+def generate_cases(rng):
+    def draw(n, new, longest, vocab):
+        about = f"{new} tokens after {n}, from a model of {longest} positions and {vocab} words"
+        model = speaker(rng, vocab, longest)
+        return Case((model, rng.integers(vocab, size=n), new, longest), about=about)
+
+    return [draw(2, 7, 11, 13), draw(3, 11, 5, 17), draw(7, 5, 3, 19)]
+
+
+def in_two_calls(answer, case):
+    """Five tokens are two, and then three more."""
+    model, ids, new, longest = case.args
+    half = table(answer, model, ids, new // 2, longest).astype(np.int64)
+    again = of_same_library(ids, half)
+    return near(table(answer, model, ids, new, longest),
+                table(answer, model, again, new - new // 2, longest))  # fmt: skip
+
+
+def in_one_pass(model, ids, new, longest):
+    return np.append(ids, model(ids[-longest:]).argmax(-1)[-new:])
+
+
+GENERATE_WRONG = wrongs([
+    ("M440", lambda model, ids, new, longest: grown(model, ids, new, 1)),
+    ("M441", lambda *args: grown(*args, choose=lambda logits: logits[0].argmax())),
+    ("M441", lambda *args: grown(*args, choose=lambda logits: logits[:, -1].argmax())),
+    ("M442", lambda model, ids, new, longest: generate(model, ids, new, longest)[len(ids):]),
+    ("M443", lambda model, ids, new, longest: generate(model, ids, new - 1, longest)),
+    ("M443", lambda model, ids, new, longest: generate(model, ids, new + 1, longest)),
+    ("M443", lambda model, ids, new, longest: generate(model, ids, new - len(ids), longest)),
+    ("M444", lambda *args: grown(*args, window=lambda text, longest: text[:longest])),
+    ("M445", lambda *args: grown(*args, window=lambda text, longest: text)),
+    ("M450", lambda *args: grown(*args, window=lambda text, longest: text[-longest + 1:])),
+    ("M446", in_one_pass),
+    ("M447", lambda *args: grown(*args, choose=lambda logits: logits[-1].argmin())),
+    ("M448", lambda model, ids, new, longest: generate(model, ids, new, longest)[-longest:]),
+    ("M449", lambda *args: grown(*args, choose=lambda logits: logits.argmax())),
+])  # fmt: skip
+
+
+# 17.8 ---------------------------------------------------------------------------------------------
+
+
+def model_cases(rng):
+    def draw(*shape, layers, heads, d_k, vocab, longest):
+        d_model = heads * d_k
+        # Small rows, so that the epsilon of the first norms counts too.
+        p = {"wte.weight": rng.normal(size=(vocab, d_model)) / 20,
+             "wpe.weight": rng.normal(size=(longest, d_model)) / 20}  # fmt: skip
+        for i in range(layers):
+            p |= layer(rng, d_model, f"h.{i}.")
+        p |= dress(rng, d_model, "ln_f")
+        sizes = f"d_k = {d_k}, {vocab} words, {longest} positions"
+        about = f"ids of shape {shape}; {counted(layers, 'layer')}, {heads} heads, {sizes}"
+        return Case((rng.integers(vocab, size=shape), p, heads), about=about)
+
+    return [
+        by_hand(),
+        draw(5, layers=1, heads=2, d_k=3, vocab=7, longest=11),
+        draw(7, layers=3, heads=2, d_k=5, vocab=11, longest=13),
+        draw(7, 11, layers=2, heads=3, d_k=5, vocab=13, longest=17),
+    ]
+
+
+def counted(number, what):
+    return f"{number} {what}" + "s" * (number != 1)
+
+
+def by_hand():
+    """A layer of zeros adds nothing; 0.015 and -0.015 among zeros become 3/2 and -3/2."""
+    words = np.array([[1.0, -1, 0, 0, 0], [0, 1, -1, 0, 0], [0, 0, 0, 1, -1]]) / 100
+    p = {name: one * 0 for name, one in layer(np.random.default_rng(0), 5, "h.0.").items()}
+    p |= {"wte.weight": words, "wpe.weight": np.concatenate([words, words[:2]]) / 2}
+    p |= {"ln_f.weight": np.ones(5), "ln_f.bias": np.zeros(5)}
+    about = "a layer of zeros: the logits are 3/100 on the diagonal, -3/200 beside it, and 0"
+    return Case((np.arange(3), p, 1), about=about)
+
+
+EXERCISE = Exercise(
+    chapter="17",
+    title="GPT-2 from an empty file",
+    tasks=[
+        Task(
+            id="17.1", name="softmax", title="Softmax", difficulty=1, importance=5, minutes=5,
+            reference=softmax, cases=softmax_cases, wrong=SOFTMAX_WRONG,
+            read="chapters/06_softmax.html#numbers-that-overflow",
+            laws=[
+                Law(None, "a constant added to a row changes nothing", shifted_alike),
+                Law(None, "every row sums to 1", sum_to_one),
+                Law(None, "reordered scores give reordered weights", in_any_order),
+            ],
+        ),
+        Task(
+            id="17.2", name="layer_norm", title="Layer norm", difficulty=2, importance=5,
+            minutes=5, reference=layer_norm, cases=norm_cases, wrong=wrongs(NORMS),
+            read="chapters/11_block.html#claim-S0-45",
+            laws=[Law(None, "a constant added to a token changes nothing", moved_alike)],
+        ),
+        Task(
+            id="17.3", name="feed_forward", title="Think about each token", difficulty=2,
+            importance=4, minutes=10, reference=feed_forward, cases=feed_cases,
+            wrong=wrongs(THINKS), read="chapters/11_block.html#claim-S0-50",
+            laws=[Law(None, "each token is thought about alone", token_by_token)],
+        ),
+        Task(
+            id="17.4", name="attention", title="Attend", difficulty=4, importance=5, minutes=25,
+            reference=attention, cases=attention_cases, wrong=wrongs(ATTENDS),
+            read="chapters/09_multi_head.html#claim-S0-37",
+            laws=[
+                Law(None, "what comes later changes nothing before it", future_unseen),
+                Law(None, "the first token attends to itself alone", nobody_else),
+            ],
+        ),
+        Task(
+            id="17.5", name="block", title="The block", difficulty=2, importance=5, minutes=10,
+            reference=block, cases=block_cases, read="chapters/11_block.html#claim-S0-49",
+            wrong=wrongs([
+                *((idea, functools.partial(block, frame=frame)) for idea, frame in FRAMES),
+                *((idea, functools.partial(block, norm=norm)) for idea, norm in chosen(NORMS)),
+            ]),
+            laws=[Law(None, "a layer with nothing to add returns the stream", silent)],
+        ),
+        Task(
+            id="17.6", name="loss", title="The loss", difficulty=3, importance=5, minutes=10,
+            reference=loss, cases=loss_cases, wrong=LOSS_WRONG,
+            read="chapters/12_gpt2.html#claim-S0-53",
+            laws=[Law(None, "equal logits cost ln V", alike_for_all)],
+        ),
+        Task(
+            id="17.7", name="generate", title="Write on", difficulty=3, importance=4, minutes=10,
+            reference=generate, cases=generate_cases, wrong=GENERATE_WRONG,
+            read="chapters/12_gpt2.html#from-a-row-of-logits-to-a-token",
+            laws=[Law(None, "in two calls as in one", in_two_calls)],
+        ),
+        Task(
+            id="17.8", name="gpt2", title="GPT-2, under every law", difficulty=5, importance=5,
+            minutes=20, reference=gpt2, cases=model_cases, wrong=wrongs(MODELS), laws=LAWS,
+            read="chapters/12_gpt2.html#the-model-on-one-screen",
+        ),
+    ],
+)  # fmt: skip
