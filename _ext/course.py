@@ -1,5 +1,6 @@
 """What the book needs beyond its theme: the front end laid in, and the theme's slips mended."""
 
+import functools
 import json
 import re
 import shutil
@@ -7,12 +8,16 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
+from docutils import nodes
+from pybtex import plugin
 from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
 from sphinxcontrib.bibtex.plugin import register_plugin
 from sphinxcontrib.bibtex.style.referencing import BracketStyle
 from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferenceStyle
 
 from lib import style
+from lib.inventory import inventory
 
 FONTS = ("source-serif-4-*latin*-wght-*.woff2", "source-sans-3-*latin*-wght-normal.woff2")
 MATHJAX = ("tex-chtml.js", "output/chtml", "input/tex/extensions", "a11y", "ui", "sre")
@@ -84,6 +89,11 @@ def choose_scripts(app, page, template, context, doctree):
     context["script_files"][:] = scripts
     if 'class="course-widget' in body:
         app.add_js_file("mount.js", type="module")
+    if '<details class="choice"' in body:
+        app.add_js_file("quiz.js", type="module")
+    if 'class="course-questions' in body:
+        app.add_js_file("inventory.js", type="module")
+        app.add_css_file("inventory.css")
 
 
 def describe(app, page, template, context, doctree):
@@ -110,6 +120,14 @@ def mend_pages(app, error):
             page.write_text(mended, "utf8")
 
 
+class Inventory(SphinxDirective):
+    """The concept inventory: every question, with its answers folded."""
+
+    def run(self):
+        self.env.note_dependency("lib/catalogue/questions.yml")
+        return [nodes.raw("", inventory()._repr_html_(), format="html")]
+
+
 def rounded():
     return field(default_factory=lambda: BracketStyle(left="(", right=")"))
 
@@ -126,7 +144,10 @@ class AuthorYear(AuthorYearReferenceStyle):
 
 
 def setup(app):
+    # For every citation pybtex searches all that is installed for its style: 2 s of a build.
+    plugin._load_entry_point = functools.cache(plugin._load_entry_point)
     register_plugin("sphinxcontrib.bibtex.style.referencing", "author_year_round", AuthorYear)
+    app.add_directive("inventory", Inventory)
     app.connect("builder-inited", lay_in)
     app.connect("html-page-context", choose_scripts, priority=900)
     app.connect("html-page-context", describe)

@@ -1,0 +1,267 @@
+"""The checks of chapter 00: shapes, both layouts of a grid, the softmax's axis, and the doctor."""
+
+import numpy as np
+
+from lib.checking import Case, Exercise, Task, Wrong
+from lib.environment import disagreements
+from lib.ops import softmax
+
+PAGE = "chapters/00_start.html"
+GRID = f"{PAGE}#a-grid-read-both-ways"
+
+
+# 0.1 Shapes
+
+N, D_K, D_V = 8, 3, 5
+RIGHT = {"scores": (N, N), "output": (N, D_V)}
+SHAPES = [
+    Wrong("M05", {**RIGHT, "scores": (D_K, D_K)}),
+    Wrong("M460", {**RIGHT, "scores": (N, D_K)}),
+    Wrong("M190", {**RIGHT, "output": (N, D_K)}),
+    Wrong("M461", {**RIGHT, "output": (N, N)}),
+    Wrong("M462", {**RIGHT, "output": (D_V, N)}),
+    Wrong("M463", {**RIGHT, "output": (1, D_V)}),
+    Wrong("M463", {**RIGHT, "output": (D_V,)}),
+]
+
+
+# 0.2 One entry
+
+
+def entry(grid, query, key, queries_in):
+    """The weight with which a query attends to a key."""
+    return grid[query, key] if queries_in == "rows" else grid[key, query]
+
+
+def weights_of(rng, queries, keys, queries_in):
+    """A grid of weights: no two alike, and none near 0 or 1."""
+    grid = softmax(rng.normal(size=(queries, keys)) * 0.8)
+    return grid if queries_in == "rows" else grid.T.copy()
+
+
+def entry_cases(rng):
+    wanted = [
+        (3, 3, 2, 0, "rows"), (3, 3, 2, 1, "columns"),
+        (5, 5, 3, 1, "columns"), (5, 5, 1, 4, "rows"),
+    ]  # fmt: skip
+    return [
+        Case((weights_of(rng, n, m, side), query, key, side),
+             about=f"{n} queries, {m} keys; queries in {side}; query {query}, key {key}")
+        for n, m, query, key, side in wanted
+    ]  # fmt: skip
+
+
+ENTRY = [
+    Wrong("M84", lambda grid, query, key, side: entry(grid, key, query, side)),
+    Wrong("M464", lambda grid, query, key, side: grid[query, key]),
+    Wrong("M464", lambda grid, query, key, side: grid[key, query]),
+    Wrong("M465", lambda grid, query, key, side: entry(grid, query - 1, key - 1, side)),
+    Wrong("M466", lambda grid, query, key, side: (grid[query, key] + grid[key, query]) / 2),
+    Wrong("M466", lambda grid, query, key, side: grid[query, key] + grid[key, query]),
+]
+
+
+# 0.3 Who attends to whom
+
+
+def strongest(grid, queries_in):
+    """For each query, the number of the key that it attends to most."""
+    return grid.argmax(axis=-1 if queries_in == "rows" else 0)
+
+
+def grid_cases(rng):
+    """Grids in which every wrong idea points somewhere else."""
+    wanted = [(3, 3, "rows"), (3, 3, "columns"), (5, 5, "columns"), (7, 7, "rows"), (3, 5, "rows"),
+              (7, 2, "columns")]  # fmt: skip
+    return [
+        Case((_telling(rng, n, m, side), side), about=f"{n} queries, {m} keys; queries in {side}")
+        for n, m, side in wanted
+    ]
+
+
+def _telling(rng, n, m, side):
+    for _ in range(100_000):
+        grid = weights_of(rng, n, m, side)
+        found = [np.asarray(idea(grid, side)).tolist() for idea in (strongest, *INDICES)]
+        if all(found.count(one) == 1 for one in found):
+            return grid
+    raise RuntimeError("no grid separates the ideas")
+
+
+def _crossed(grid, side):
+    return strongest(grid.T, side)
+
+
+def _not_itself(grid, side):
+    rows = (grid if side == "rows" else grid.T).copy()
+    np.fill_diagonal(rows, -1)
+    return rows.argmax(-1)
+
+
+def _weakest(grid, side):
+    return grid.argmin(axis=-1 if side == "rows" else 0)
+
+
+def _from_one(grid, side):
+    return strongest(grid, side) + 1
+
+
+INDICES = [_crossed, _not_itself, _weakest, _from_one]
+STRONGEST = [
+    Wrong("M84", _crossed),
+    Wrong("M464", lambda grid, side: grid.argmax(-1)),
+    Wrong("M464", lambda grid, side: grid.argmax(0)),
+    Wrong("M467", lambda grid, side: grid.max(axis=-1 if side == "rows" else 0)),
+    Wrong("M468", _not_itself),
+    Wrong("M469", _weakest),
+    Wrong("M465", _from_one),
+    Wrong("M470", lambda grid, side: int(grid.argmax())),
+]
+
+
+# 0.4 The axis of the softmax
+
+
+def shares(scores, queries_in):
+    """The weights that belong to a grid of scores, in the layout in which it stands."""
+    return softmax(scores, axis=-1 if queries_in == "rows" else 0)
+
+
+def score_cases(rng):
+    wanted = [(2, 3, "rows"), (3, 2, "columns"), (3, 3, "columns"), (5, 5, "rows"),
+              (7, 5, "columns")]  # fmt: skip
+    return [
+        Case((rng.normal(size=(n, m) if side == "rows" else (m, n)), side),
+             about=f"{n} queries, {m} keys; queries in {side}")
+        for n, m, side in wanted
+    ]  # fmt: skip
+
+
+def _exponentials(scores, side):
+    return np.exp(scores)
+
+
+SHARES = [
+    Wrong("M464", lambda scores, side: softmax(scores)),
+    Wrong("M464", lambda scores, side: softmax(scores, axis=0)),
+    Wrong("M471", lambda scores, side: softmax(scores, axis=0 if side == "rows" else -1)),
+    Wrong("M12", lambda scores, side: softmax(scores.reshape(-1)).reshape(scores.shape)),
+    Wrong(
+        "M161", lambda scores, side: scores / scores.sum(-1 if side == "rows" else 0, keepdims=True)
+    ),
+    Wrong("M176", _exponentials),
+    Wrong("M472", lambda scores, side: softmax(scores if side == "rows" else scores.T)),
+]
+
+
+# 0.5 The doctor
+
+PINNED = {"torch": "2.13.0", "numpy": "2.4.6", "einops": "0.8.2", "lark": "1.10.0"}
+
+
+def environments(rng):
+    """What a sound environment holds, and three that are not."""
+    labelled = {**PINNED, "torch": "2.13.0+cpu"}
+    older = {**labelled, "numpy": "2.4.4", "lark": "1.9.0", "pip": "26.1"}
+    return [
+        Case((PINNED, {"numpy": "2.4.6", "torch": "2.13.0", "lark": "1.10.0"}), about="one absent"),
+        Case((PINNED, {**labelled, "six": "1.17.0"}), about="nothing wrong"),
+        Case((PINNED, older), about="two that are older"),
+        Case((PINNED, {**older, "numpy": "2.5.1", "einops": "0.8.10"}), about="older and newer"),
+        Case(({"six": "1.17.0"}, {"torch": "2.12.0+cpu"}), about="absent, beside another one"),
+    ]
+
+
+def _parts(version):
+    return [int(part) for part in version.partition("+")[0].split(".")]
+
+
+def _if(off):
+    """Report the pinned packages of which `off(version found or None, version pinned)` is true."""
+
+    def doctor(pins, found):
+        bad = [name for name, pin in pins.items() if off(found.get(name), pin)]
+        return {name: found.get(name, "absent") for name in bad}
+
+    return doctor
+
+
+DOCTOR = [
+    Wrong("M473", _if(lambda one, pin: one is None or _parts(one) < _parts(pin))),
+    Wrong("M474", _if(lambda one, pin: one is not None and one.partition("+")[0] != pin)),
+    Wrong("M475", _if(lambda one, pin: one is None)),
+    Wrong("M476", _if(lambda one, pin: one != pin)),
+    Wrong("M477", _if(lambda one, pin: one is None or _parts(one)[:2] != _parts(pin)[:2])),
+    Wrong("M478", lambda pins, found: {
+        **disagreements(pins, found), **{name: found[name] for name in found if name not in pins}}),
+    Wrong("M479", lambda pins, found: {
+        name: pins[name] for name in disagreements(pins, found)}),
+]  # fmt: skip
+
+
+EXERCISE = Exercise(
+    chapter="00",
+    title="Start here",
+    tasks=[
+        Task(
+            id="0.1",
+            name="shapes",
+            title="Two shapes",
+            difficulty=1,
+            importance=4,
+            minutes=4,
+            reference=RIGHT,
+            wrong=SHAPES,
+            read=f"{PAGE}#symbols-on-one-screen",
+        ),
+        Task(
+            id="0.2",
+            name="entry",
+            title="One entry, in either layout",
+            difficulty=1,
+            importance=5,
+            minutes=5,
+            reference=entry,
+            cases=entry_cases,
+            wrong=ENTRY,
+            read=GRID,
+        ),
+        Task(
+            id="0.3",
+            name="strongest",
+            title="Who attends to whom",
+            difficulty=2,
+            importance=5,
+            minutes=6,
+            reference=strongest,
+            cases=grid_cases,
+            wrong=STRONGEST,
+            read=GRID,
+        ),
+        Task(
+            id="0.4",
+            name="shares",
+            title="Along which axis?",
+            difficulty=2,
+            importance=5,
+            minutes=8,
+            reference=shares,
+            cases=score_cases,
+            wrong=SHARES,
+            read=f"{PAGE}#by-hand",
+        ),
+        Task(
+            id="0.5",
+            name="diagnose",
+            title="The doctor",
+            difficulty=3,
+            importance=2,
+            minutes=10,
+            reference=disagreements,
+            cases=environments,
+            wrong=DOCTOR,
+            arrays=("numpy",),
+            read=f"{PAGE}#is-everything-here",
+        ),
+    ],
+)

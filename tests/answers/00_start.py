@@ -1,0 +1,185 @@
+"""Right answers to exercises 0 in different styles: every one of them must pass."""
+
+import math
+
+import numpy as np
+import torch
+
+from lib import byhand, ops
+from lib.environment import disagreements
+
+
+def shape_of_a_product():
+    q, k, v = np.ones((8, 3)), np.ones((8, 3)), np.ones((8, 5))
+    return {"scores": (q @ k.T).shape, "output": ((q @ k.T) @ v).shape}
+
+
+def entry_turned(grid, query, key, queries_in):
+    if queries_in == "columns":
+        grid = grid.T
+    return grid[query, key]
+
+
+def entry_by_place(grid, query, key, queries_in):
+    places = {"rows": (query, key), "columns": (key, query)}
+    return float(grid[places[queries_in]])
+
+
+def entry_by_row(grid, query, key, queries_in):
+    line = grid[query] if queries_in == "rows" else grid[:, query]
+    return line[key]
+
+
+def entry_by_swapping(grid, query, key, queries_in):
+    i, j = query, key
+    if queries_in != "rows":
+        i, j = j, i
+    return np.asarray(grid)[i][j]
+
+
+def entry_by_moving_the_axis(grid, query, key, queries_in):
+    return np.moveaxis(grid, 1 if queries_in == "columns" else 0, 0)[query, key]
+
+
+def strongest_turned(grid, queries_in):
+    rows = grid if queries_in == "rows" else grid.T
+    return rows.argmax(axis=1)
+
+
+def strongest_by_loops(grid, queries_in):
+    rows = np.asarray(grid) if queries_in == "rows" else np.asarray(grid).T
+    found = []
+    for row in rows:
+        best = 0
+        for key in range(len(row)):
+            if row[key] > row[best]:
+                best = key
+        found.append(best)
+    return found
+
+
+def strongest_by_sorting(grid, queries_in):
+    return np.argsort(grid, axis=1 if queries_in == "rows" else 0).take(
+        -1, axis=1 if queries_in == "rows" else 0
+    )
+
+
+def strongest_in_lists(grid, queries_in):
+    rows = (
+        grid.tolist()
+        if queries_in == "rows"
+        else [list(row) for row in zip(*grid.tolist(), strict=True)]
+    )
+    return [row.index(max(row)) for row in rows]
+
+
+def strongest_in_torch(grid, queries_in):
+    return torch.as_tensor(grid).argmax(dim=1 if queries_in == "rows" else 0)
+
+
+def shares_turned(scores, queries_in):
+    if queries_in == "columns":
+        return shares_turned(scores.T, "rows").T
+    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return exponentials / exponentials.sum(axis=1, keepdims=True)
+
+
+def shares_by_axis(scores, queries_in):
+    axis = {"rows": 1, "columns": 0}[queries_in]
+    return np.exp(scores) / np.exp(scores).sum(axis=axis, keepdims=True)
+
+
+def shares_by_loops(scores, queries_in):
+    rows = scores.tolist() if queries_in == "rows" else scores.T.tolist()
+    done = [[math.exp(s) / sum(map(math.exp, row)) for s in row] for row in rows]
+    return np.array(done) if queries_in == "rows" else np.array(done).T
+
+
+def shares_by_hand(scores, queries_in):
+    rows = scores if queries_in == "rows" else scores.T
+    done = np.stack([byhand.softmax(row) for row in rows])
+    return done if queries_in == "rows" else done.T
+
+
+def shares_in_torch(scores, queries_in):
+    return torch.softmax(torch.as_tensor(scores), dim=-1 if queries_in == "rows" else -2)
+
+
+def diagnose_by_loop(pins, found):
+    wrong = {}
+    for name in pins:
+        if name not in found:
+            wrong[name] = "absent"
+        elif found[name].split("+")[0] != pins[name]:
+            wrong[name] = found[name]
+    return wrong
+
+
+def diagnose_by_comprehension(pins, found):
+    return {
+        name: found.get(name, "absent")
+        for name, pin in pins.items()
+        if found.get(name, "").split("+")[0] != pin
+    }
+
+
+def diagnose_by_filling_in(pins, found):
+    there = {**dict.fromkeys(pins, "absent"), **found}
+    return {name: there[name] for name in pins if there[name].partition("+")[0] != pins[name]}
+
+
+def diagnose_by_removing(pins, found):
+    left = {name: found.get(name, "absent") for name in pins}
+    for name, pin in pins.items():
+        if left[name] == pin or left[name].startswith(pin + "+"):
+            del left[name]
+    return left
+
+
+def diagnose_by_sets(pins, found):
+    bare = {(name, version.split("+")[0]) for name, version in found.items()}
+    return {name: found.get(name, "absent") for name, _ in set(pins.items()) - bare}
+
+
+RIGHT = {
+    "0.1": [
+        {"scores": (8, 8), "output": (8, 5)},
+        {"output": (8, 5), "scores": (8, 8)},
+        {"scores": [8, 8], "output": [8, 5]},
+        {"scores": np.array([8, 8]), "output": np.array([8, 5])},
+        {"scores": torch.ones(8, 8).shape, "output": torch.ones(8, 5).shape},
+        shape_of_a_product(),
+    ],
+    "0.2": [
+        entry_turned,
+        entry_by_place,
+        entry_by_row,
+        entry_by_swapping,
+        entry_by_moving_the_axis,
+        lambda grid, query, key, side: (grid if side == "rows" else grid.T)[query, key],
+    ],
+    "0.3": [
+        strongest_turned,
+        strongest_by_loops,
+        strongest_by_sorting,
+        strongest_in_lists,
+        strongest_in_torch,
+        lambda grid, side: grid.argmax(1 if side == "rows" else 0),
+    ],
+    "0.4": [
+        shares_turned,
+        shares_by_axis,
+        shares_by_loops,
+        shares_by_hand,
+        shares_in_torch,
+        lambda scores, side: ops.softmax(scores, axis=("columns", "rows").index(side)),
+    ],
+    "0.5": [
+        diagnose_by_loop,
+        diagnose_by_comprehension,
+        diagnose_by_filling_in,
+        diagnose_by_removing,
+        diagnose_by_sets,
+        disagreements,
+    ],
+}
