@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import json
 import re
+import tokenize
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,23 @@ def names_of(chapter: str, tag: str) -> dict[str, Any]:
         if tag in tags:
             exec(source, namespace)
     return namespace
+
+
+def executed(notebook: Path) -> str:
+    """What the code cells of a notebook say and print, without comments and the sources' claims."""
+    found = []
+    for cell in json.loads(notebook.read_text("utf8"))["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] != "code" or source.lstrip().startswith("sources_say("):
+            continue
+        found += [
+            token.string
+            for token in tokenize.generate_tokens(io.StringIO(source).readline)
+            if token.type != tokenize.COMMENT
+        ]
+        for output in cell["outputs"]:
+            found.append("".join(output.get("text", output.get("data", {}).get("text/plain", ""))))
+    return " ".join(found)
 
 
 def anchors(text: str) -> set[str]:
