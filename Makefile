@@ -34,7 +34,7 @@ serve: book ## build the book and serve it here
 
 lab: .venv/.course ## open the course in JupyterLab, pages and exercises
 	@$(BIN)/jupyter trust chapters/*.ipynb exercises/*.ipynb > /dev/null # else Lab hides their figures
-	@$(BIN)/jupyter lab
+	@$(BIN)/jupyter lab --LabApp.extra_labextensions_path=$(CURDIR)/tools/lab
 
 notebooks: .venv/.course ## make the notebooks again whose text changed
 	@$(BIN)/python tools/build_notebooks.py

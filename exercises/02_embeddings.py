@@ -21,6 +21,7 @@ NUMBERS = [
     Wrong("M220", (VOCABULARY + POSITIONS) * WIDTH),
     Wrong("M221", POSITIONS * WIDTH),
     Wrong("M222", VOCABULARY**2),
+    Wrong("M480", VOCABULARY * POSITIONS),
 ]
 
 
@@ -192,36 +193,50 @@ def _furthest(word, table):
     return int(np.argmin(ops.cosine(table, table[word])))
 
 
+def _largest_product(word, table):
+    return _best(_dot(table, table[word]))
+
+
 NEAREST = [
     Wrong("M75", lambda word, table: _best(ops.cosine(table, table[word]))),
     Wrong("M76", _furthest),
     Wrong("M70", lambda word, table: _best(_dot(table, table[word]), [word])),
     Wrong("M73", lambda word, table: _best(-_distance(table, table[word]), [word])),
+    Wrong("M70+M75", _largest_product),
     Wrong("M225", lambda word, table: _best(np.abs(ops.cosine(table, table[word])), [word])),
 ]
 
 
-def _words(rng, shape, opposite_wins):
-    """Draw a word and a table for which no wrong idea gives the right row, but perhaps the last."""
+def _words(rng, shape, opposite_wins, itself_wins):
+    """Draw a word and a table for which no wrong idea gives the right row, but perhaps the last.
+
+    `itself_wins`: whether the word's product with itself is the largest.
+    """
     *others, sign = NEAREST
     for _ in range(100_000):
         table = (rng.normal(size=shape) * rng.uniform(0.5, 2.5, size=(shape[0], 1))).round(2)
         word = int(rng.integers(shape[0]))
         right = nearest(word, table)
         apart = all(idea.answer(word, table) != right for idea in others)
-        if apart and (sign.answer(word, table) != right) == opposite_wins:
+        wins = sign.answer(word, table) != right, _largest_product(word, table) == word
+        if apart and wins == (opposite_wins, itself_wins):
             return word, table
     raise RuntimeError("no table separates the ideas")
 
 
 def word_cases(rng):
-    shapes = ((5, 3), False), ((7, 3), True), ((7, 5), False), ((11, 5), True)
+    shapes = (
+        ((5, 3), False, True),
+        ((7, 3), True, False),
+        ((7, 5), False, True),
+        ((11, 5), True, False),
+    )
     # Row 3 is nearest to row 1, after it and at more than a right angle, as all others are.
     behind = np.array([[-0.1, 0.0, 0.05], [1.0, 0.2, 0.0], [-1.0, 1.0, 3.0], [-0.1, -1.0, 2.0]])
     apart = Case((1, behind), about="4 words, all at obtuse angles to the word")
     drawn = [
-        Case(_words(rng, shape, opposite), about=f"{shape[0]} words, d = {shape[1]}")
-        for shape, opposite in shapes
+        Case(_words(rng, shape, *wins), about=f"{shape[0]} words, d = {shape[1]}")
+        for shape, *wins in shapes
     ]
     return [*drawn, apart]
 

@@ -44,6 +44,7 @@ SCORES = [
     Wrong("M03", _over(lambda x, q: math.sqrt(x.shape[-1]))),
     Wrong("M04", _over(lambda x, q: 1 / math.sqrt(q.shape[-1]))),
     Wrong("M85", _over(lambda x, q: math.sqrt(q.shape[-1] * len(x)))),
+    Wrong("M85", _over(lambda x, q: math.sqrt(len(x)))),
     Wrong("M05", lambda x, W_q, W_k: (x @ W_q).T @ (x @ W_k) / math.sqrt(W_q.shape[-1])),
     Wrong("M05", lambda x, W_q, W_k: (x @ W_q) @ (x @ W_k) / math.sqrt(W_q.shape[-1])),
     Wrong("M06", lambda x, W_q, W_k: scaled_scores(x, W_k, W_q)),

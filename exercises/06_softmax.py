@@ -29,6 +29,7 @@ def _sigmoid(scores):
 LOGARITHMS = np.log(np.array([1.0, 2.0, 5.0]))
 BY_HAND = [
     Wrong("M161", LOGARITHMS / LOGARITHMS.sum()),
+    *(Wrong("M161", np.round(LOGARITHMS / LOGARITHMS.sum(), places)) for places in (1, 2, 3)),
     Wrong("M176", np.array([1.0, 2.0, 5.0])),
     Wrong("M16", np.array([0.0, 0.0, 1.0])),
     Wrong("M17", np.full(3, 1 / 3)),

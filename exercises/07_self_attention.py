@@ -1,5 +1,7 @@
 """Self-attention, assembled: the checks."""
 
+import sys
+
 import numpy as np
 
 from lib import ops, positions
@@ -120,6 +122,16 @@ def keys_over_the_batch(x, w_q, w_k, w_v):
     return self_attention(flat, w_q, w_k, w_v).reshape(*x.shape[:-1], -1)
 
 
+def all_axes_turned(x, w_q, w_k, w_v):
+    table = x @ w_q @ (x @ w_k).T / np.sqrt(w_q.shape[-1])  # an error where there is a batch
+    return softmax(table) @ (x @ w_v)
+
+
+def all_axes_turned_in_torch(*given):
+    torch = sys.modules["torch"]  # loaded by whoever wrote an answer in it
+    return all_axes_turned(*map(torch.as_tensor, given))
+
+
 def down_the_columns(x, w_q, w_k, w_v):
     table = x @ w_q @ (x @ w_k).swapaxes(-1, -2) / np.sqrt(w_q.shape[-1])
     return softmax(table, -2) @ (x @ w_v)
@@ -135,6 +147,8 @@ SELF_ATTENTION_WRONG = [
     Wrong("M08", lambda x, w_q, w_k, w_v: attend(x @ w_q, x @ w_k, x @ w_k).output),
     Wrong("M95", lambda x, w_q, w_k, w_v: attend(x @ w_q, x @ w_k, x).output),
     Wrong("M96", keys_over_the_batch),
+    Wrong("M482", all_axes_turned),
+    Wrong("M482", all_axes_turned_in_torch),
     Wrong("M11", down_the_columns),
     Wrong("M01", lambda x, w_q, w_k, w_v: attend(x @ w_q, x @ w_k, x @ w_v, scale=1.0).output),
     Wrong("M03", lambda x, w_q, w_k, w_v: attend(
@@ -253,6 +267,17 @@ def waves(n, d_model, *, first=0, exponent=2.0, halves=False, swap=False, degree
     return np.concatenate(pair, -1) if halves else np.stack(pair, -1).reshape(n, d_model)
 
 
+def a_speed_for_each_column(exponent):
+    """The column counted where the pair should be: the cosine gets a speed of its own."""
+
+    def answer(n, d_model):
+        columns = np.arange(d_model)
+        angles = np.outer(np.arange(n), 10000.0 ** (-exponent * columns / d_model))
+        return np.where(columns % 2 == 0, np.sin(angles), np.cos(angles))
+
+    return answer
+
+
 def wave_cases(rng):
     del rng  # the table of positions has no random part
     sizes = [(2, 4), (5, 6), (7, 2)]
@@ -321,6 +346,9 @@ EXERCISE = Exercise(
                 Wrong("M58", lambda n, d: waves(n, d, first=1)),
                 Wrong("M102", lambda n, d: waves(n, d, halves=True)),
                 Wrong("M103", lambda n, d: waves(n, d, exponent=1.0)),
+                Wrong("M481", a_speed_for_each_column(2)),
+                Wrong("M481", lambda n, d: waves(n, d, exponent=4.0)),
+                Wrong("M483", a_speed_for_each_column(1)),
                 Wrong("M104", lambda n, d: waves(n, d, swap=True)),
                 Wrong("M105", lambda n, d: waves(n, d, degrees=True)),
             ],

@@ -35,8 +35,8 @@ def merge_heads(x: Float[Array, "*batch head n d_k"]) -> Float[Array, "*batch n 
 class MultiHeadAttention(nn.Module):
     r"""Let several heads attend at once, each in its own part of the space, and mix what they find.
 
-    $\mathrm{concat}(o_1, \dots, o_h)\, W_O$ with
-    $o_i = \mathrm{attend}(X W_{Q,i}, S W_{K,i}, S W_{V,i})$.
+    $\mathrm{concat}(o_1, \dots, o_h)\, W_o$ with
+    $o_i = \mathrm{attend}(X W_{q,i}, S W_{k,i}, S W_{v,i})$.
     In self-attention the source $S$ is $X$ itself; in cross-attention it is another sequence.
 
     Source: Vaswani et al. 2017, section 3.2.2.

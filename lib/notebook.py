@@ -122,8 +122,15 @@ def row(one: Claim) -> str:
 
 
 def set_text(text: str) -> str:
-    """Escape a sentence, with code between backticks."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
+    """Escape a sentence, with code between backticks, and indices and powers where they belong."""
+    pieces = html.escape(text, quote=False).split("`")
+    for n, piece in enumerate(pieces):
+        if n % 2:
+            pieces[n] = f"<code>{piece}</code>"
+        else:
+            lowered = re.sub(r"\b([A-Za-z])_([A-Za-z]+)\b", r"\1<sub>\2</sub>", piece)
+            pieces[n] = re.sub(r"\^(\d+)", r"<sup>\1</sup>", lowered)
+    return "".join(pieces)
 
 
 def citation(source: str) -> str:

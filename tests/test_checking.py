@@ -6,6 +6,7 @@ import ast
 import pickle
 import random
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lib.catalogue import misconceptions
 from lib.checking import (
     Case,
     Exercise,
@@ -31,6 +33,7 @@ from lib.checking.calling import observe
 from lib.checking.comparing import compare
 from lib.checking.notebook import Cells, Check
 from lib.checking.values import Strange, as_numbers, plain, same
+from lib.checking.wording import place_of
 
 
 class Pair(NamedTuple):
@@ -522,6 +525,8 @@ class TestWordsForWrongNumbers:
         task = make(reference=weights, cases=lambda rng: [Case((rng.normal(size=(2, 3)),))])
         assert "The columns of your answer sum to 1" in said(lambda x: weights(x.T).T, task)
         assert "together sum to 1" in said(lambda x: np.exp(x) / np.exp(x).sum(), task)
+        nearly = lambda x: weights(x) * 1.004  # noqa: E731
+        assert "sum to 1 only nearly: were they rounded?" in said(nearly, task)
         assert "The rows of your answer sum to 1.5, 3, and" in said(
             lambda x: weights(x) * np.array([[1.5], [3]]), task
         )
@@ -817,9 +822,27 @@ class TestVerdicts:
 
     def test_the_link_leads_from_the_exercise_to_the_chapter(self):
         assert report.href("chapters/05_scaling.html#why") == "../chapters/05_scaling.ipynb#why"
-        assert report.place("chapters/05_scaling.html#claim-S0-21") == (
-            "chapter 5, scaling, at claim S0-21"
-        )
+
+    def test_a_place_is_called_by_its_heading_or_by_its_anchor_where_the_page_is_missing(self):
+        for claim in ("S0-21", "S0-22"):
+            text = (Path(report.__file__).parents[2] / "chapters/05_scaling.md").read_text("utf8")
+            above = text.partition(f'<a id="claim-{claim}">')[0].rpartition("\n## ")[2]
+            said = report.place(f"chapters/05_scaling.html#claim-{claim}")
+            assert said == f"chapter 5, scaling, \u201c{above.splitlines()[0]}\u201d"
+        text = report.place("chapters/05_scaling.html#width-of-the-head-not-of-the-model")
+        assert text == "chapter 5, scaling, \u201cWidth of the head, not of the model\u201d"
+        gone = "chapters/98_far.html"
+        assert report.place(f"{gone}#claim-S0-21") == "chapter 98, far, at claim S0-21"
+        assert report.place(f"{gone}#by-hand") == "chapter 98, far, \u201cby hand\u201d"
+        assert report.place("chapters/05_scaling.html") == "chapter 5, scaling"
+
+    def test_nobody_is_sent_to_a_chapter_after_that_of_the_task(self):
+        ahead, here = misconceptions()["M11"], misconceptions()["M01"]
+        task = make(read="chapters/05_scaling.html#by-hand")
+        assert ahead.read.startswith("chapters/06")
+        assert place_of(ahead, task) == task.read
+        assert place_of(here, task) == here.read
+        assert place_of(ahead, replace(task, id="17.4")) == ahead.read
 
     def test_outcomes_are_plain_data_that_another_process_could_send(self):
         outcome = observe(attention, Case((np.eye(2), np.eye(2))))

@@ -116,6 +116,20 @@ def is_written(read: str) -> bool:
     return (Path(__file__).resolve().parents[2] / f"{page}.md").exists()
 
 
+@functools.cache
+def heading_of(page: str, anchor: str) -> str:
+    """The heading of the section in which an anchor stands; empty without the page's file."""
+    path = Path(__file__).resolve().parents[2] / "chapters" / f"{page}.md"
+    heading = ""
+    for line in path.read_text("utf8").splitlines() if path.exists() else ():
+        if line.startswith(("## ", "### ")):
+            heading = line.lstrip("#").strip()
+        label = re.sub(r"\W+", "-", heading.lower()).strip("-")
+        if anchor == label or f'id="{anchor}"' in line:
+            return heading
+    return ""
+
+
 def _load(name: str) -> dict[str, Any]:
     import yaml
 

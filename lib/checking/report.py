@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lib.catalogue import heading_of
 from lib.checking.comparing import kind_of, number
 from lib.checking.values import Items, Mapping, Numbers, Text, as_numbers
 
@@ -186,9 +187,11 @@ def place(read: str) -> str:
     page, anchor = split_read(read)
     digits, _, name = page.partition("_")
     said = f"chapter {digits.lstrip('0') or '0'}, {name.replace('_', ' ')}"
-    if anchor.startswith("claim-"):
+    heading = heading_of(page, anchor) if anchor else ""
+    if anchor.startswith("claim-") and not heading:
         return f"{said}, at claim {anchor.removeprefix('claim-')}"
-    return f"{said}, \u201c{anchor.replace('-', ' ')}\u201d" if anchor else said
+    anchor = heading or anchor.replace("-", " ")
+    return f"{said}, \u201c{anchor}\u201d" if anchor else said
 
 
 @dataclass(frozen=True)

@@ -180,6 +180,8 @@ def about_sums(task: Task, case: Case, expected: Numbers, got: Numbers) -> str:
         return "the columns of your answer sum to 1, and its rows should."
     if np.isclose(other.sum(), 1, atol=1e-4):
         return "all numbers of your answer together sum to 1, and each row should."
+    if {*map(number, rows.ravel())} == {"1"}:
+        return "the rows of your answer sum to 1 only nearly: were they rounded?"
     sums = ", ".join(map(number, rows.ravel()[:3])) + (", ..." if rows.size > 3 else "")
     return f"the rows of your answer sum to {sums}, and each should sum to 1."
 

@@ -8,7 +8,7 @@ from typing import Any
 from lib.catalogue import Misconception, is_written, misconceptions
 from lib.checking.calling import Mistake, Outcome, argument_names
 from lib.checking.comparing import kind_of
-from lib.checking.report import Shown, Verdict, shown
+from lib.checking.report import Shown, Verdict, shown, split_read
 from lib.checking.task import Case, Task
 from lib.checking.values import Nothing, plain
 
@@ -32,8 +32,9 @@ def verdict(task: Task, status: str, *sentences: str, **rest: Any) -> Verdict:
 
 
 def place_of(entry: Misconception, task: Task) -> str:
-    """Where to read about a misconception; where the task says, if that chapter is not written."""
-    return entry.read if entry.read and is_written(entry.read) else task.read
+    """Where to read about a misconception, unless its chapter is not written or comes later."""
+    later = split_read(entry.read)[0][:2] > task.id.partition(".")[0].zfill(2)
+    return entry.read if entry.read and is_written(entry.read) and not later else task.read
 
 
 def given(task: Task, case: Case) -> tuple[Shown, ...]:

@@ -1,13 +1,6 @@
 """Every interactive figure is alive in JupyterLab too, and speaks with the kernel there."""
 
 import importlib
-import os
-import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,10 +10,10 @@ from playwright.sync_api import Browser, expect
 
 from lib import widgets
 from lib.widgets import Interactive
+from tests.lab import jupyterlab
 
 ROOM = Path(widgets.__file__).parent
 FIGURES = sorted(path.stem for path in ROOM.glob("*.py") if path.stem != "__init__")
-CALM = {"JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTER_CONFIG_DIR": "config", "NO_COLOR": "1"}
 
 
 def class_of(module: str) -> str:
@@ -40,26 +33,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)"}}
     notebook = nbformat.v4.new_notebook(cells=cells, metadata=kernel)
     nbformat.write(notebook, folder / "figures.ipynb")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
-    command += [f"--port={port}", "--IdentityProvider.token=", f"--notebook-dir={folder}"]
-    calm = {name: str(folder / path) for name, path in CALM.items()}
-    server = subprocess.Popen(
-        command, env=os.environ | calm, stderr=subprocess.DEVNULL, start_new_session=True
-    )
-    address = f"http://127.0.0.1:{port}"
-    for _ in range(120):
-        try:
-            urllib.request.urlopen(f"{address}/api", timeout=1).close()
-            break
-        except OSError:
-            assert server.poll() is None, "JupyterLab did not start; try `make lab` to see why"
-            time.sleep(0.5)
-    yield address
-    os.killpg(server.pid, signal.SIGTERM)
-    server.wait()
+    with jupyterlab(folder) as address:
+        yield address
 
 
 def test_every_figure_starts_and_a_switch_reaches_the_kernel(lab: str, browser: Browser):

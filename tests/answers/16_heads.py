@@ -1,0 +1,359 @@
+"""Right answers to exercises 16 in different styles: every one of them must pass."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from scipy.optimize import linprog
+
+from lib import ops, probes
+from lib.evidence import twin, unseen
+from lib.multihead import merge_heads
+
+
+def habits_by_loop(weights):
+    n = len(weights)
+    previous = sum(weights[i][i - 1] for i in range(1, n)) / (n - 1)
+    return previous, sum(weights[i][0] for i in range(1, n)) / (n - 1)
+
+
+def habits_by_index(weights):
+    i = np.arange(1, len(weights))
+    return [weights[i, i - 1].mean(), weights[i, 0].mean()]
+
+
+def induction_by_loop(weights, ids):
+    shares = []
+    for i in range(len(ids)):
+        keys = [j for j in range(1, i + 1) if ids[j - 1] == ids[i]]
+        if keys:
+            shares.append(sum(float(weights[i, j]) for j in keys))
+    return sum(shares) / len(shares)
+
+
+def induction_by_copies(weights, ids):
+    total, count = 0.0, 0
+    for i, token in enumerate(ids):
+        earlier = np.flatnonzero(ids[:i] == token)
+        if len(earlier):
+            total, count = total + weights[i, earlier + 1].sum(), count + 1
+    return total / count
+
+
+def induction_by_table(weights, ids):
+    places = np.zeros(weights.shape, dtype=bool)
+    places[:, 1:] = ids[:, None] == ids[None, :-1]
+    places &= np.tri(len(ids), dtype=bool)
+    return (weights * places).sum() / places.any(axis=1).sum()
+
+
+def induction_in_torch(weights, ids):
+    same = torch.tril(ids[:, None] == ids[None, :], diagonal=-1)
+    places = same.roll(1, dims=1)
+    asked = same.any(1)
+    return (weights * places).sum(1)[asked].mean()
+
+
+def off_by_loop(scores, values, w_o, b_o, head):
+    heads, d_v, result = len(scores), values.shape[-1], 0
+    for i in range(heads):
+        if i != head:
+            result = result + ops.softmax(scores[i]) @ values[i] @ w_o[i * d_v : (i + 1) * d_v]
+    return result + b_o
+
+
+def off_by_weights(scores, values, w_o, b_o, head):
+    weights = ops.softmax(scores).copy()
+    weights[head] = 0
+    return merge_heads(weights @ values) @ w_o + b_o
+
+
+def off_by_values(scores, values, w_o, b_o, head):
+    values = values.copy()
+    values[head] = 0.0
+    outputs = ops.softmax(scores) @ values
+    return np.concatenate(list(outputs), axis=-1) @ w_o + b_o
+
+
+def off_by_rows(scores, values, w_o, b_o, head):
+    d_v = values.shape[-1]
+    pruned = w_o.copy()
+    pruned[head * d_v : (head + 1) * d_v] = 0
+    return merge_heads(ops.softmax(scores) @ values) @ pruned + b_o
+
+
+def off_by_leaving_out(scores, values, w_o, b_o, head):
+    kept = [i for i in range(len(scores)) if i != head]
+    slices = w_o.reshape(len(scores), values.shape[-1], -1)[kept]
+    return (ops.softmax(scores[kept]) @ values[kept] @ slices).sum(0) + b_o
+
+
+def off_in_torch(scores, values, w_o, b_o, head):
+    outputs = torch.softmax(scores, -1) @ values
+    on = torch.ones(len(scores), 1, 1, dtype=outputs.dtype)
+    on[head] = 0
+    joined = (outputs * on).transpose(0, 1).flatten(1)
+    return F.linear(joined, w_o.T, b_o)
+
+
+def mean_by_copy(outputs, w_o, b_o, head):
+    changed = outputs.copy()
+    changed[:, head] = outputs[:, head].mean(axis=(0, 1))
+    return merge_heads(changed) @ w_o + b_o
+
+
+def mean_by_loop(outputs, w_o, b_o, head):
+    texts, heads, n = outputs.shape[:3]
+    mean = sum(outputs[t, head, i] for t in range(texts) for i in range(n)) / (texts * n)
+    result = np.empty((texts, n, w_o.shape[1]))
+    for t in range(texts):
+        for i in range(n):
+            parts = [mean if h == head else outputs[t, h, i] for h in range(heads)]
+            result[t, i] = np.concatenate(parts) @ w_o + b_o
+    return result
+
+
+def mean_by_difference(outputs, w_o, b_o, head):
+    d_v = outputs.shape[-1]
+    own = outputs[:, head]
+    gap = own.reshape(-1, d_v).mean(0) - own
+    return merge_heads(outputs) @ w_o + b_o + gap @ w_o[head * d_v : (head + 1) * d_v]
+
+
+def mean_as_a_bias(outputs, w_o, b_o, head):
+    """A head that always says the same is a bias."""
+    slices = w_o.reshape(outputs.shape[1], outputs.shape[-1], -1)
+    rest = np.delete(outputs, head, axis=1)
+    spoken = np.einsum("thnv,hvd->tnd", rest, np.delete(slices, head, axis=0))
+    return spoken + outputs[:, head].mean((0, 1)) @ slices[head] + b_o
+
+
+def mean_in_torch(outputs, w_o, b_o, head):
+    chosen = torch.zeros(outputs.shape[1], dtype=torch.bool)
+    chosen[head] = True
+    means = outputs.mean(dim=(0, 2), keepdim=True)
+    mixed = torch.where(chosen[:, None, None], means, outputs)
+    return mixed.permute(0, 2, 1, 3).flatten(2) @ w_o + b_o
+
+
+def price_by_loop(logits, without, targets):
+    def loss(table):
+        total = 0
+        for row, target in zip(table, targets, strict=True):
+            row = [float(x) for x in row]
+            total += math.log(sum(math.exp(x) for x in row)) - row[int(target)]
+        return total / len(targets)
+
+    return [loss(table) - loss(logits) for table in without]
+
+
+def price_by_log_softmax(logits, without, targets):
+    n = np.arange(len(targets))
+    gain = ops.log_softmax(logits)[n, targets] - ops.log_softmax(without)[:, n, targets]
+    return gain.mean(-1)
+
+
+def price_by_probabilities(logits, without, targets):
+    one_hot = np.eye(logits.shape[-1])[targets]
+    whole = (ops.softmax(logits) * one_hot).sum(-1)
+    parts = (ops.softmax(without) * one_hot).sum(-1)
+    return -np.log(parts / whole).mean(-1)
+
+
+def price_in_torch(logits, without, targets):
+    whole = F.cross_entropy(logits, targets)
+    return torch.stack([F.cross_entropy(one, targets) for one in without]) - whole
+
+
+def price_in_one_call(logits, without, targets):
+    every = torch.cat([logits[None], without])
+    losses = F.cross_entropy(every.mT, targets.expand(len(every), -1), reduction="none").mean(-1)
+    return losses[1:] - losses[0]
+
+
+def other_by_svd(weights, values):
+    seen = np.vstack([values.T, np.ones(len(values))])
+    hidden = np.linalg.svd(seen)[2][len(seen) :][0]
+    falling = hidden < 0
+    return weights + 0.9 * hidden * (weights[falling] / -hidden[falling]).min()
+
+
+def other_by_lib(weights, values):
+    hidden = unseen(values)[0]
+    return weights + hidden * min(w / -z for w, z in zip(weights, hidden, strict=True) if z < 0)
+
+
+def other_by_projection(weights, values):
+    """Any direction, less what the values and the sum see of it."""
+    seen = np.column_stack([values, np.ones(len(values))])
+    direction = np.random.default_rng(3).normal(size=len(values))
+    hidden = direction - seen @ np.linalg.lstsq(seen, direction, rcond=None)[0]
+    step = 1.0
+    while (weights + step * hidden).min() < 0:
+        step /= 1.5
+    return weights + step * hidden
+
+
+def other_by_program(weights, values):
+    cost = np.zeros(len(weights))
+    cost[weights.argmax()] = 1
+    return twin(weights, values, cost)
+
+
+def other_by_scipy(weights, values):
+    seen = np.column_stack([values, np.ones(len(values))]).T
+    cost = -np.eye(len(weights))[weights.argmin()]
+    found = linprog(cost, A_eq=seen, b_eq=seen @ weights, bounds=(0, 1))
+    return found.x
+
+
+def other_in_torch(weights, values):
+    seen = torch.cat([values, torch.ones_like(values[:, :1])], dim=1)
+    hidden = torch.linalg.svd(seen.T, full_matrices=True).Vh[-1]
+    hidden = hidden if hidden.min() < 0 else -hidden
+    step = (weights / -hidden)[hidden < 0].min()
+    return weights + 0.7 * step * hidden
+
+
+def restored_by_copy(score, clean, corrupted, head, position):
+    patched = corrupted.copy()
+    patched[head, position] = clean[head, position]
+    low = score(corrupted)
+    return (score(patched) - low) / (score(clean) - low)
+
+
+def restored_by_difference(score, clean, corrupted, head, position):
+    change = np.zeros_like(clean)
+    change[head, position] = clean[head, position] - corrupted[head, position]
+    back = score(corrupted + change) - score(corrupted)
+    return back / (score(clean) - score(corrupted))
+
+
+def restored_by_where(score, clean, corrupted, head, position):
+    heads, n, _ = clean.shape
+    chosen = (np.arange(heads)[:, None] == head) & (np.arange(n) == position)
+    patched = np.where(chosen[..., None], clean, corrupted)
+    return 1 - (score(clean) - score(patched)) / (score(clean) - score(corrupted))
+
+
+def restored_by_interpolation(score, clean, corrupted, head, position):
+    patched = np.array(corrupted)
+    patched[head, position, :] = clean[head, position, :]
+    low, middle, high = (float(score(one)) for one in (corrupted, patched, clean))
+    return np.polyval(np.polyfit([low, high], [0, 1], 1), middle)
+
+
+def restored_in_torch(score, clean, corrupted, head, position):
+    patched = corrupted.clone()
+    patched[head, position] = clean[head, position]
+    return (score(patched) - score(corrupted)) / (score(clean) - score(corrupted))
+
+
+def probed_by_loop(x, labels, control, train):
+    def accuracy(names):
+        means = {name: x[train & (names == name)].mean(0) for name in set(names.tolist())}
+        right = [
+            min(means, key=lambda name: ((vector - means[name]) ** 2).sum()) == name_
+            for vector, name_ in zip(x[~train], names[~train], strict=True)
+        ]
+        return sum(right) / len(right)
+
+    return accuracy(labels), accuracy(labels) - accuracy(control)
+
+
+def probed_by_distances(x, labels, control, train):
+    def accuracy(names):
+        kinds = np.unique(names)
+        means = np.array([x[train][names[train] == kind].mean(axis=0) for kind in kinds])
+        found = kinds[np.linalg.norm(x[~train][:, None] - means[None], axis=-1).argmin(axis=1)]
+        return (found == names[~train]).mean()
+
+    real = accuracy(labels)
+    return real, real - accuracy(control)
+
+
+def probed_by_products(x, labels, control, train):
+    """The nearest mean is the largest of x . m - |m|^2 / 2."""
+    results = []
+    for names in (labels, control):
+        one_hot = np.eye(names.max() + 1)[names[train]]
+        means = one_hot.T @ x[train] / one_hot.sum(0)[:, None]
+        fit = x[~train] @ means.T - 0.5 * (means**2).sum(1)
+        results.append(np.mean(fit.argmax(1) == names[~train]))
+    return results[0], results[0] - results[1]
+
+
+def probed_in_torch(x, labels, control, train):
+    def accuracy(names):
+        means = torch.stack([x[train & (names == one)].mean(0) for one in names.unique()])
+        return (torch.cdist(x[~train], means).argmin(1) == names[~train]).double().mean()
+
+    return accuracy(labels), accuracy(labels) - accuracy(control)
+
+
+def probed_with_scipy(x, labels, control, train):
+    from scipy.spatial.distance import cdist
+
+    found = []
+    for names in (labels, control):
+        means = np.stack([x[np.logical_and(train, names == k)].mean(0) for k in np.unique(names)])
+        found.append(float((cdist(x[~train], means).argmin(1) == names[~train]).mean()))
+    return found[0], found[0] - found[1]
+
+
+RIGHT = {
+    "16.1": [
+        habits_by_loop,
+        habits_by_index,
+        lambda weights: (np.diag(weights, -1).mean(), np.mean(weights[1:, 0])),
+        lambda weights: (np.trace(weights[1:, :-1]) / (len(weights) - 1), weights[1:, 0].mean()),
+        lambda weights: (weights.diagonal(-1).mean(), weights[1:, 0].mean()),
+        lambda weights: (torch.diagonal(weights, -1).mean(), weights[1:, 0].mean()),
+    ],
+    "16.2": [
+        induction_by_loop,
+        induction_by_copies,
+        induction_by_table,
+        induction_in_torch,
+        lambda weights, ids: probes.weight_on(weights, probes.after_same(ids)),
+    ],
+    "16.3": [
+        off_by_loop,
+        off_by_weights,
+        off_by_values,
+        off_by_rows,
+        off_by_leaving_out,
+        off_in_torch,
+    ],
+    "16.4": [mean_by_copy, mean_by_loop, mean_by_difference, mean_as_a_bias, mean_in_torch],
+    "16.5": [
+        price_by_loop,
+        price_by_log_softmax,
+        price_by_probabilities,
+        price_in_torch,
+        price_in_one_call,
+    ],
+    "16.6": [
+        other_by_svd,
+        other_by_lib,
+        other_by_projection,
+        other_by_program,
+        other_by_scipy,
+        other_in_torch,
+    ],
+    "16.7": [
+        restored_by_copy,
+        restored_by_difference,
+        restored_by_where,
+        restored_by_interpolation,
+        restored_in_torch,
+    ],
+    "16.8": [
+        probed_by_loop,
+        probed_by_distances,
+        probed_by_products,
+        probed_in_torch,
+        probed_with_scipy,
+    ],
+}
