@@ -42,7 +42,7 @@ notebooks: .venv/.course ## make the notebooks again whose text changed
 doctor: .venv/.course ## say what is missing for the pages, and what mends it
 	@$(BIN)/python -m lib.environment
 
-install: .venv/.course .venv/.chromium node_modules/.installed ## install everything, run nothing
+install: .venv/.course .venv/.chromium .venv/.sandbox node_modules/.installed ## install everything, run nothing
 
 test: export ATTENTION_RECORD := off
 test: install ## install everything; then lint, unit tests, every notebook, the book in a browser
@@ -96,3 +96,12 @@ node_modules/.installed: package-lock.json | .venv/.book
 	DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium \
 	> /dev/null && touch $@; \
 	else echo "The browser tests need Chromium: install it, or say CHROMIUM=/path/to/it"; exit 1; fi
+
+# The walls around student code that is graded; Linux alone has them.
+.venv/.sandbox: | .venv/.book
+	@if command -v bwrap > /dev/null; then touch $@; \
+	elif command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
+	echo "Installing bubblewrap for the tests of the grader (seconds, once)" && apt-get -qq update && \
+	DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends bubblewrap \
+	> /dev/null && touch $@; \
+	else echo "The tests of the grader need bubblewrap: install it (Linux)"; exit 1; fi

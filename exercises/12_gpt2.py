@@ -1,10 +1,9 @@
 """GPT-2: the checks."""
 
 import numpy as np
-import torch
-import torch.nn.functional as F
 from torch import nn
 
+from exercises.beside import one_step
 from lib import masks
 from lib.attention import attend
 from lib.checking import Case, Exercise, Law, Task, Wrong
@@ -74,23 +73,6 @@ def tie(words):
     head = nn.Linear(words.embedding_dim, words.num_embeddings, bias=False)
     head.weight = words.weight
     return head
-
-
-def one_step(answer, table, ids, targets):
-    """Train one step with what the answer made, and see what became of both ends."""
-    words = nn.Embedding.from_pretrained(table.clone(), freeze=False)
-    head = answer(words)
-    parts = nn.ModuleList(part for part in (words, head) if isinstance(part, nn.Module))
-    optimizer = torch.optim.SGD(parts.parameters(), lr=0.5)
-    F.cross_entropy(head(words(ids)), targets).backward()
-    optimizer.step()
-    rows = torch.arange(len(table))
-    scores = head(torch.eye(table.shape[1], dtype=table.dtype)).detach().T
-    return {
-        "parameters": sum(parameter.numel() for parameter in parts.parameters()),
-        "rows that embed": words(rows).detach(),
-        "rows that score": scores,
-    }
 
 
 def tie_cases(rng):

@@ -1,15 +1,15 @@
 """Cost, cache, flash: the checks."""
 
 import math
-import tracemalloc
 
 import numpy as np
 import torch
-from torch.overrides import TorchFunctionMode
 
+from exercises.beside import most_bytes
 from lib import masks
 from lib.attention import attend
 from lib.checking import Case, Exercise, Law, Task, Wrong
+from lib.checking.calling import beside
 from lib.efficient import grouped
 
 PAGE = "chapters/14_cost.html"
@@ -136,18 +136,6 @@ def tile_softmaxes(join):
     return wrong
 
 
-class Largest(TorchFunctionMode):
-    """Remember how many numbers the largest tensor held that torch has made."""
-
-    found = 0
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        made = func(*args, **(kwargs or {}))
-        if isinstance(made, torch.Tensor):
-            self.found = max(self.found, made.numel())
-        return made
-
-
 def without_maximum(q, k, v, columns):
     rows = []
     for query in q:
@@ -181,15 +169,7 @@ def holds_no_table(answer, case):
     arrays = [rng.normal(size=shape) for shape in ((32, 2), (2048, 2), (2048, 3))]
     if isinstance(case.args[0], torch.Tensor):
         arrays = [case.args[0].new_tensor(array) for array in arrays]
-    answer(*(array[:4] for array in arrays), 2)
-    tracemalloc.start()
-    try:
-        with Largest() as largest:
-            answer(*arrays, 16)
-        peak = max(tracemalloc.get_traced_memory()[1], 8 * largest.found)
-    finally:
-        tracemalloc.stop()
-    return peak < 8 * 32 * 2048 / 2 or (
+    return beside(answer, most_bytes, *arrays, 16) < 8 * 32 * 2048 / 2 or (
         "with 32 queries, 2048 keys and tiles of 16 keys, it holds more than half of the table"
     )
 

@@ -1,6 +1,7 @@
 """Run an answer on fresh copies of a case and describe what happened.
 
-Nothing here knows the right result, so that this half can later run in a process of its own.
+Nothing here knows the right result, so that this half can run in a process of its own: where work
+is graded, it does, and what stands here for the answer is `Elsewhere`.
 """
 
 from __future__ import annotations
@@ -53,6 +54,36 @@ class Outcome:
     changed: tuple[str, ...] = ()
 
 
+class Elsewhere:
+    """An answer that lives in another process, where it is called and looked at."""
+
+    has_torch = False
+
+    def runs(self, call: Callable | None) -> bool:
+        """Whether this way of calling can stand beside the answer."""
+        raise NotImplementedError
+
+    def observe(self, case: Case, library: str, call: Callable | None, seconds: float) -> Outcome:
+        """What `observe` gives there."""
+        raise NotImplementedError
+
+    def drive(self, driver: Callable, args: tuple) -> Any:
+        """What `driver(answer, *args)` gives there."""
+        raise NotImplementedError
+
+
+def beside(answer: Any, driver: Callable, *args: Any) -> Any:
+    """Run a driver where the answer lives: here, or in its own process."""
+    if isinstance(answer, Elsewhere):
+        return answer.drive(driver, args)
+    return driver(answer, *args)
+
+
+def has_torch(answer: Any) -> bool:
+    """Whether torch is loaded where the answer lives."""
+    return answer.has_torch if isinstance(answer, Elsewhere) else "torch" in sys.modules
+
+
 def observe(
     answer: Callable,
     case: Case,
@@ -67,13 +98,16 @@ def observe(
     `file` is where the learner's code stands, if it is not where the answer is defined;
     with `watch`, arguments that it changed are looked for, which costs more than a small call.
     """
+    seconds = SECONDS if seconds is None else seconds
+    if isinstance(answer, Elsewhere) and answer.runs(call):
+        return answer.observe(case, library, call, seconds)
     file = file or file_of(answer)
     args, kwargs = convert(case.args, library), convert(case.kwargs, library)
     misfit = None if call else signature_misfit(answer, args, kwargs)
     if misfit:
         return Outcome("not understood", mistake=Mistake("TypeError", misfit))
     try:
-        with quiet_world(), time_limit(SECONDS if seconds is None else seconds):
+        with quiet_world(), time_limit(seconds):
             returned = call(answer, *args, **kwargs) if call else answer(*args, **kwargs)
             value = plain(returned)
     except KeyboardInterrupt:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Sequence
 from typing import Any
 
-from lib.checking.calling import Mistake, Outcome, observe, remember_source
+from lib.checking.calling import Mistake, Outcome, has_torch, observe, remember_source
 from lib.checking.deciding import broken_law, decide
 from lib.checking.diagnosing import alike
 from lib.checking.report import Verdict
@@ -76,7 +75,7 @@ def _best_trial(
     """The first array library with which the answer is right, else the most telling attempt."""
     tried: list[tuple[str, list[Outcome]]] = []
     for library in (*task.arrays, "torch32"):
-        if tried and not _worth_trying(task, library, tried):
+        if tried and not _worth_trying(library, tried, has_torch(answer)):
             continue
         tried.append((library, trial(task, answer, cases, library)))
         if all(map(_right, truths, tried[-1][1], [task.tolerance] * len(cases))):
@@ -95,11 +94,11 @@ def _best_trial(
     return other[0] if other and foreign else first
 
 
-def _worth_trying(task: Task, library: str, tried: list) -> bool:
+def _worth_trying(library: str, tried: list, knows_torch: bool) -> bool:
     errors = [one.mistake for one in tried[-1][1] if one.status == "raised"]
     if library == "torch32":
         return tried[-1][0] == "torch" and any("dtype" in one.message for one in errors)
-    if library == "torch" and "torch" not in sys.modules:
+    if library == "torch" and not knows_torch:
         return any(one.type in ("AttributeError", "TypeError") for one in errors)
     return True
 

@@ -73,8 +73,11 @@ class Strange:
     untouched: bool = False
 
 
+NODES = (Numbers, Items, Mapping, Text, Nothing, Strange)
+
+
 def plain(value: Any, depth: int = 0) -> Any:
-    """Copy any Python value into nodes, asking none of its own methods."""
+    """Copy any Python value into nodes, asking none of its own methods; a node is itself."""
     try:
         return _plain(value, depth)
     except (Exception, RecursionError):
@@ -83,6 +86,8 @@ def plain(value: Any, depth: int = 0) -> Any:
 
 def _plain(value: Any, depth: int) -> Any:
     kind = type(value)
+    if kind in NODES:
+        return value
     if value is None:
         return Nothing()
     if value is Ellipsis:

@@ -1,0 +1,1 @@
+"""Graded exercises for a class: hand out, collect, grade, explain. See the teacher's guide."""

@@ -1,0 +1,85 @@
+"""The commands of a teacher: `python -m lib.grading COMMAND --help`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from lib.grading.doctor import demand_soundness, examine
+from lib.grading.given import load
+from lib.grading.grading import Late, grade, secret_in
+from lib.grading.marking import Plan
+from lib.grading.walls import SandboxError
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run one command; 0 if it did what it should, 2 if it was asked wrongly, 3 if it could not."""
+    parser = argparse.ArgumentParser(prog="python -m lib.grading", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    command = commands.add_parser("grade", help="grade a folder of hand-ins")
+    command.add_argument("folder", type=Path, help="one notebook, archive or folder per student")
+    command.add_argument("--exercise", required=True, help="for example 07_self_attention")
+    command.add_argument("--out", type=Path, default=Path("grades.csv"))
+    command.add_argument(
+        "--secret",
+        type=Path,
+        default=Path("grading.secret"),
+        help="a file that hidden cases are drawn from; made if it is not there",
+    )
+    command.add_argument("--tasks", nargs="+", default=[], help="only these are run again")
+    command.add_argument("--jobs", type=int, default=1, help="so many at a time")
+    command.add_argument("--dates", type=Path, help="a CSV with student and date")
+    command.add_argument("--due", help="the last moment, for example 2026-12-01T23:59")
+    command.add_argument("--late", type=float, default=0.1, help="lost for each day begun: 0.1")
+    command.add_argument(
+        "--i-trust-these-students",
+        action="store_true",
+        help="without a sandbox: their code can do whatever you can",
+    )
+    command.set_defaults(run=run_grade)
+    command = commands.add_parser("doctor", help="try whether a sandbox holds on this machine")
+    command.set_defaults(run=run_doctor)
+    said = parser.parse_args(words)
+    try:
+        return said.run(said)
+    except (ValueError, KeyError, NotADirectoryError, FileNotFoundError) as error:
+        print(error.args[-1] if error.args else error, file=sys.stderr)
+        return 2
+    except (OSError, SandboxError) as error:
+        print(error, file=sys.stderr)
+        return 3
+
+
+def run_doctor(said: argparse.Namespace) -> int:
+    """Say what is sound and what is not."""
+    findings = examine()
+    print(*findings, sep="\n")
+    return 0 if all(one.sound for one in findings) else 3
+
+
+def run_grade(said: argparse.Namespace) -> int:
+    """Grade a folder."""
+    exercise = load(said.exercise)
+    for task in said.tasks:
+        exercise[task]
+    late = None
+    if said.dates or said.due:
+        if not (said.dates and said.due):
+            raise ValueError("--dates and --due belong together")
+        late = Late.read(said.dates, said.due, said.late)
+    if not said.i_trust_these_students:
+        demand_soundness()
+    plan = Plan(
+        said.exercise,
+        secret_in(said.secret),
+        tuple(said.tasks),
+        isolated=not said.i_trust_these_students,
+    )
+    done = grade(said.folder, plan, said.out, jobs=said.jobs, late=late)
+    print(f"{len(done)} rows in {said.out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,252 @@
+"""One hand-in from its cells to its marks: run in a sandbox, judged out here."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch  # noqa: F401 - it takes seconds to load, which must not be an answer's
+
+from lib.checking import Task, Verdict, judge
+from lib.checking.notebook import defines
+from lib.checking.wording import missing
+from lib.grading.given import allowed, load, provider
+from lib.grading.remote import answer_named, run_cells
+from lib.grading.sandbox import EndedError, Sandbox
+from lib.grading.submissions import HandIn
+from lib.grading.walls import FIRST_USER, ROOT, Limits
+from lib.grading.wire import ABSENT
+
+GRAVE = ("unreadable", "out of memory", "timed out", "crashed", "refused")
+RESTARTS = 3  # sandboxes for one hand-in, each after one that ended
+STATUSES = {
+    "passed": "passed", "too slow": "timed out", "not attempted": "not attempted",
+    "missing": "not attempted",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What one task earned, and what there is to say about it."""
+
+    task: str
+    status: str
+    points: int
+    most: int
+    sentences: tuple[str, ...] = ()
+    misconceptions: tuple[str, ...] = ()
+    shown: str = ""
+    read: str = ""
+    version: str = ""
+
+
+@dataclass(frozen=True)
+class Marked:
+    """All marks of one student, with what is needed to make them again."""
+
+    student: str
+    file: str
+    status: str
+    marks: tuple[Mark, ...] = ()
+    message: str = ""
+    seconds: float = 0.0
+    sha256: str = ""
+    seed: str = ""
+
+    def summed(self) -> Marked:
+        """The same with the status of the whole, unless the file itself decided it."""
+        found = {mark.status for mark in self.marks}
+        gravest = (one for one in GRAVE if one in found)
+        status = found.pop() if len(found) == 1 else next(gravest, "wrong")
+        return replace(self, status=status)
+
+    @property
+    def words(self) -> str:
+        """What a teacher reads in the row: the tasks that are not passed, and why."""
+        told = [mark for mark in self.marks if mark.status not in ("passed", "not attempted")]
+        parts = [f"{mark.task} {mark.status}: {''.join(mark.sentences[:1])}"[:200] for mark in told]
+        return "; ".join([*filter(None, [self.message]), *parts])[:2000]
+
+    @property
+    def score(self) -> int:
+        """The points of all tasks."""
+        return sum(mark.points for mark in self.marks)
+
+    @property
+    def most(self) -> int:
+        """The points that there were to earn."""
+        return sum(mark.most for mark in self.marks)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is graded and how; it travels to other processes and machines as it is."""
+
+    exercise: str
+    secret: bytes
+    tasks: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    isolated: bool = True
+    users: int = FIRST_USER
+
+    @property
+    def seed(self) -> int:
+        """The number from which hidden cases are drawn; without the secret nobody knows it."""
+        return int.from_bytes(hashlib.sha256(self.secret + self.exercise.encode()).digest()[:8])
+
+    @property
+    def fingerprint(self) -> str:
+        """A short name of the seed, which does not give it away."""
+        return hashlib.sha256(b"fingerprint" + self.secret).hexdigest()[:8]
+
+    def chosen(self) -> list[Task]:
+        """The tasks that are graded: those named, or all."""
+        exercise = load(self.exercise)
+        return [exercise[one] for one in self.tasks] if self.tasks else list(exercise.tasks)
+
+
+def mark(hand_in: HandIn, plan: Plan, user: int = 0) -> Marked:
+    """Grade one hand-in; whatever happens, there is one result with a status."""
+    start = time.monotonic()
+    marked = Marked(
+        hand_in.student, hand_in.file, hand_in.problem, message=hand_in.reason,
+        sha256=hand_in.sha256, seed=plan.fingerprint,
+    )  # fmt: skip
+    tasks = plan.chosen()
+    if hand_in.problem:
+        marks = [Mark(task.id, hand_in.problem, 0, task.importance) for task in tasks]
+    else:
+        marks = Marking(hand_in, plan, tasks, plan.users + user).run()
+        marked = replace(marked, message="; ".join(hand_in.notes))
+    seconds = round(time.monotonic() - start, 1)
+    marks = [replace(one, version=version()) for one in marks]
+    return replace(marked, marks=tuple(marks), seconds=seconds).summed()
+
+
+class Marking:
+    """The grading of one hand-in: a sandbox for all tasks, and a new one after each that ended."""
+
+    def __init__(self, hand_in: HandIn, plan: Plan, tasks: list[Task], user: int):
+        self.sources, self.plan, self.tasks, self.user = hand_in.sources, plan, tasks, user
+        self.marks: dict[str, Mark] = {}
+
+    def run(self) -> list[Mark]:
+        """The marks of all tasks, in their order."""
+        for _ in range(RESTARTS):
+            try:
+                self.once()
+            except EndedError as ended:
+                # The cells themselves never came to their end: to run them again is in vain.
+                self.rest(ended)
+                break
+            if len(self.marks) == len(self.tasks):
+                break
+        self.rest(EndedError("crashed", "its process ended too often"))
+        return [self.marks[task.id] for task in self.tasks]
+
+    def rest(self, ended: EndedError) -> None:
+        """Give the tasks that have no mark yet the status of what ended them."""
+        for task in self.tasks:
+            if task.id not in self.marks:
+                self.marks[task.id] = stopped(task, ended)
+
+    def once(self) -> None:
+        """Run the cells in a fresh sandbox and judge tasks until one of them ends it."""
+        given = allowed(self.plan.exercise)
+        with Sandbox(
+            {module: sorted(names) for module, names in given.items()},
+            provider(given), self.plan.limits, self.user, self.plan.isolated,
+        ) as sandbox:  # fmt: skip
+            ended = run_cells(sandbox, list(self.sources))
+            for task in self.tasks:
+                if task.id in self.marks:
+                    continue
+                self.marks[task.id] = self.judged(sandbox, task, ended)
+                if sandbox.ended:
+                    self.marks[task.id] = stopped(task, sandbox.ended)
+                    return
+
+    def judged(self, sandbox: Sandbox, task: Task, ended: list[dict[str, Any]]) -> Mark:
+        """The mark of one task."""
+        failed = self.failure(task, ended)
+        try:
+            answer = answer_named(sandbox, task.name)
+            if failed and failed["error"] == "SyntaxError":
+                return failure_mark(task, failed)
+            return from_verdict(task, judge(task, answer, self.plan.seed))
+        except LookupError:
+            return failure_mark(task, failed) if failed else from_verdict(task, missing(task, {}))
+        except EndedError as ended_now:
+            return stopped(task, ended_now)
+
+    def failure(self, task: Task, ended: list[dict[str, Any]]) -> dict[str, Any]:
+        """How the last cell that defines this task's name failed, or one that imports it."""
+        pairs = list(zip(reversed(self.sources), reversed(ended), strict=True))
+        for source, said in pairs:
+            if defines(source, task.name):
+                return said if said.get("error") else {}
+        word = re.compile(rf"\b{task.name}\b")
+        told = [said for source, said in pairs if word.search(source)]
+        return next((said for said in told if ABSENT in str(said.get("message"))), {})
+
+
+def failure_mark(task: Task, failed: dict[str, Any]) -> Mark:
+    """The mark of a task whose cell stopped with an error."""
+    kind, message = str(failed["error"])[:60], str(failed.get("message", ""))[:600]
+    line = f" (line {failed['line']})" if failed.get("line") else ""
+    status = "refused" if ABSENT in message else "crashed"
+    said = f"The cell that defines `{task.name}` stopped with {kind}: {message}{line}"
+    return Mark(task.id, status, 0, task.importance, (said,), read=task.read)
+
+
+def from_verdict(task: Task, verdict: Verdict) -> Mark:
+    """A mark says what the verdict says; one with an error that we know gets its own status."""
+    status = STATUSES.get(verdict.status, "wrong")
+    said = " ".join(verdict.sentences)
+    if verdict.status == "raised":
+        status = "crashed"
+        if "MemoryError" in said:
+            status = "out of memory"
+    if ABSENT in said:
+        status = "refused"
+    points = task.importance if status == "passed" else 0
+    return Mark(
+        task.id, status, points, task.importance, verdict.sentences, verdict.misconceptions,
+        repr(verdict), verdict.read,
+    )  # fmt: skip
+
+
+def stopped(task: Task, ended: EndedError) -> Mark:
+    """The mark of a task during which the sandbox ended."""
+    status = {"too slow": "timed out"}.get(ended.why, ended.why)
+    said = f"`{task.name}` could not be judged: {ended}."
+    return Mark(task.id, status, 0, task.importance, (said,), read=task.read)
+
+
+@cache
+def version() -> str:
+    """A short name of the checks as they are: their files and those of lib, in one number."""
+    files = sorted([*ROOT.glob("lib/**/*.py"), *ROOT.glob("exercises/*.py")])
+    every = hashlib.sha256()
+    for path in files:
+        every.update(str(path.relative_to(ROOT)).encode() + b"\0" + Path(path).read_bytes())
+    return every.hexdigest()[:12]
+
+
+def as_data(marked: Marked) -> dict[str, Any]:
+    """A result as JSON holds it."""
+    return asdict(marked)
+
+
+def from_data(data: dict[str, Any]) -> Marked:
+    """A result as it was before `as_data`."""
+    marks = [
+        Mark(**{key: tuple(one) if isinstance(one, list) else one for key, one in mark.items()})
+        for mark in data["marks"]
+    ]
+    return Marked(**(data | {"marks": tuple(marks)}))
