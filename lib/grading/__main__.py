@@ -9,7 +9,9 @@ from pathlib import Path
 from lib.grading.doctor import demand_soundness, examine
 from lib.grading.given import load
 from lib.grading.grading import Late, grade, secret_in
+from lib.grading.journal import graded_in, write
 from lib.grading.marking import Plan
+from lib.grading.pages import class_report, feedback, file_of
 from lib.grading.walls import SandboxError
 
 
@@ -38,6 +40,15 @@ def main(words: list[str] | None = None) -> int:
         help="without a sandbox: their code can do whatever you can",
     )
     command.set_defaults(run=run_grade)
+    command = commands.add_parser("feedback", help="a page for each student of a graded folder")
+    command.add_argument("grades", type=Path, help="the table that grade wrote")
+    command.add_argument("--out", type=Path, default=Path("feedback"), help="a folder")
+    command.add_argument("--book", default="", help="the book's address, for its links")
+    command.set_defaults(run=run_feedback)
+    command = commands.add_parser("report", help="a page about the class")
+    command.add_argument("grades", type=Path, help="the table that grade wrote")
+    command.add_argument("--out", type=Path, default=Path("report.html"))
+    command.set_defaults(run=run_report)
     command = commands.add_parser("doctor", help="try whether a sandbox holds on this machine")
     command.set_defaults(run=run_doctor)
     said = parser.parse_args(words)
@@ -56,6 +67,23 @@ def run_doctor(said: argparse.Namespace) -> int:
     findings = examine()
     print(*findings, sep="\n")
     return 0 if all(one.sound for one in findings) else 3
+
+
+def run_feedback(said: argparse.Namespace) -> int:
+    """Write a page for each student."""
+    results, exercise = graded_in(said.grades)
+    said.out.mkdir(parents=True, exist_ok=True)
+    for one in results:
+        write(said.out / file_of(one.student), feedback(one, exercise, said.book))
+    print(f"{len(results)} pages in {said.out}")
+    return 0
+
+
+def run_report(said: argparse.Namespace) -> int:
+    """Write the page about the class."""
+    write(said.out, class_report(*graded_in(said.grades)))
+    print(f"The class in {said.out}")
+    return 0
 
 
 def run_grade(said: argparse.Namespace) -> int:

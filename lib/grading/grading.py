@@ -174,7 +174,7 @@ def broken(hand_in: HandIn, plan: Plan, error: Exception) -> Marked:
     """A row for work at which our own side failed: it is said, and the next run tries again."""
     said = f"the grader itself failed: {type(error).__name__}: {error}"
     marks = [Mark(task.id, "crashed", 0, task.importance, (said,)) for task in plan.chosen()]
-    return Marked(hand_in.student, hand_in.file, "crashed", tuple(marks), said,
+    return Marked(hand_in.student, hand_in.file, plan.exercise, "crashed", tuple(marks), said,
                   sha256=hand_in.sha256, seed=plan.fingerprint)  # fmt: skip
 
 

@@ -14,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from lib.checking import Exercise
+from lib.grading.given import load
 from lib.grading.marking import Marked, as_data, from_data
 
 LAST = ("late factor", "message", "seconds", "file", "sha256", "seed", "version")
@@ -90,6 +92,19 @@ def table(results: Iterable[Marked], tasks: list[str], late: dict[str, float]) -
         row += [tidy(factor), one.words, one.seconds, one.file, one.sha256, one.seed, versions]
         writer.writerow([harmless(cell) for cell in row])
     return text.getvalue()
+
+
+def graded_in(path: Path) -> tuple[list[Marked], Exercise]:
+    """The results behind a table of grades, in its order, and the exercise that they are of."""
+    with open(path, encoding="utf8", newline="") as file:
+        rows = [(row["file"], row["sha256"], row["status"]) for row in csv.DictReader(file)]
+    journal = Journal(path.with_suffix(".jsonl"))
+    journal.close()
+    known = {(harmless(one.file), one.sha256, one.status): one for one in journal.known.values()}
+    found = [known[row] for row in rows if row in known]
+    if not found:
+        raise ValueError(f"{path} and {journal.path.name} beside it hold no results")
+    return found, load(found[0].exercise)
 
 
 def tidy(number: float) -> float | int:

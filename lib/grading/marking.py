@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
 import time
@@ -14,7 +15,6 @@ import torch  # noqa: F401 - it takes seconds to load, which must not be an answ
 
 from lib.checking import Task, Verdict, judge
 from lib.checking.notebook import defines
-from lib.checking.wording import missing
 from lib.grading.given import allowed, load, provider
 from lib.grading.remote import answer_named, run_cells
 from lib.grading.sandbox import EndedError, Sandbox
@@ -22,6 +22,7 @@ from lib.grading.submissions import HandIn
 from lib.grading.walls import FIRST_USER, ROOT, Limits
 from lib.grading.wire import ABSENT
 
+DEFINED = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
 GRAVE = ("unreadable", "out of memory", "timed out", "crashed", "refused")
 RESTARTS = 3  # sandboxes for one hand-in, each after one that ended
 STATUSES = {
@@ -51,6 +52,7 @@ class Marked:
 
     student: str
     file: str
+    exercise: str
     status: str
     marks: tuple[Mark, ...] = ()
     message: str = ""
@@ -114,7 +116,7 @@ def mark(hand_in: HandIn, plan: Plan, user: int = 0) -> Marked:
     """Grade one hand-in; whatever happens, there is one result with a status."""
     start = time.monotonic()
     marked = Marked(
-        hand_in.student, hand_in.file, hand_in.problem, message=hand_in.reason,
+        hand_in.student, hand_in.file, plan.exercise, hand_in.problem, message=hand_in.reason,
         sha256=hand_in.sha256, seed=plan.fingerprint,
     )  # fmt: skip
     tasks = plan.chosen()
@@ -180,9 +182,17 @@ class Marking:
                 return failure_mark(task, failed)
             return from_verdict(task, judge(task, answer, self.plan.seed))
         except LookupError:
-            return failure_mark(task, failed) if failed else from_verdict(task, missing(task, {}))
+            return failure_mark(task, failed) if failed else self.absent(task)
         except EndedError as ended_now:
             return stopped(task, ended_now)
+
+    def absent(self, task: Task) -> Mark:
+        """The mark of a task whose name is nowhere, with the nearest name that is."""
+        names = {one for source in self.sources for one in DEFINED.findall(source)}
+        near = difflib.get_close_matches(task.name, names, 1, 0.75)
+        said = [f"`{task.name}` is not defined in what was handed in."]
+        said += [f"There is a `{near[0]}`: is it meant to have this name?"] if near else []
+        return Mark(task.id, "not attempted", 0, task.importance, tuple(said), read=task.read)
 
     def failure(self, task: Task, ended: list[dict[str, Any]]) -> dict[str, Any]:
         """How the last cell that defines this task's name failed, or one that imports it."""

@@ -105,8 +105,10 @@ class Answers:
         if error is None:
             return {}
         found = describe(error, None)
-        line = error.lineno or 0 if isinstance(error, SyntaxError) else 0
-        return {"error": found.type, "message": found.message, "line": line}
+        if isinstance(error, SyntaxError):
+            message = str(error.msg)[:600]
+            return {"error": "SyntaxError", "message": message, "line": error.lineno or 0}
+        return {"error": found.type, "message": found.message, "line": 0}
 
     def observe(self, said: dict[str, Any]) -> Outcome:
         """Call an answer on one case."""

@@ -182,7 +182,12 @@ def test_a_table_of_dates_without_its_columns_is_refused(tmp_path):
 
 
 def marked(**more) -> Marked:
-    return Marked(**({"student": "anna", "file": "anna.ipynb", "status": "wrong"} | more))
+    return Marked(
+        **(
+            {"student": "anna", "file": "anna.ipynb", "exercise": PLAN.exercise, "status": "wrong"}
+            | more
+        )
+    )
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-rf", "@SUM(A1)", "\t=1", " =1", "\r=1"])
