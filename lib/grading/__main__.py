@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from concurrent.futures import Executor
 from pathlib import Path
 
 from lib.grading.doctor import demand_soundness, examine
 from lib.grading.given import load
 from lib.grading.grading import Late, grade, secret_in
 from lib.grading.journal import graded_in, write
-from lib.grading.marking import Plan
+from lib.grading.marking import Plan, version
 from lib.grading.pages import class_report, feedback, file_of
 from lib.grading.walls import SandboxError
 
@@ -31,6 +32,7 @@ def main(words: list[str] | None = None) -> int:
     )
     command.add_argument("--tasks", nargs="+", default=[], help="only these are run again")
     command.add_argument("--jobs", type=int, default=1, help="so many at a time")
+    command.add_argument("--cluster", default="", help="a dask scheduler's address: more machines")
     command.add_argument("--dates", type=Path, help="a CSV with student and date")
     command.add_argument("--due", help="the last moment, for example 2026-12-01T23:59")
     command.add_argument("--late", type=float, default=0.1, help="lost for each day begun: 0.1")
@@ -86,6 +88,21 @@ def run_report(said: argparse.Namespace) -> int:
     return 0
 
 
+def cluster(address: str) -> tuple[Executor, int]:
+    """The machines behind a dask scheduler, and how many hand-ins they take at a time.
+
+    Each needs this course, the same to the letter, and a sound sandbox.
+    """
+    from distributed import Client
+
+    client = Client(address, timeout=20)
+    others = [where for where, one in client.run(version).items() if one != version()]
+    if others:
+        raise ValueError(f"these machines have another state of the course: {', '.join(others)}")
+    client.run(demand_soundness)
+    return client.get_executor(pure=False, retries=3), sum(client.nthreads().values())
+
+
 def run_grade(said: argparse.Namespace) -> int:
     """Grade a folder."""
     exercise = load(said.exercise)
@@ -104,7 +121,8 @@ def run_grade(said: argparse.Namespace) -> int:
         tuple(said.tasks),
         isolated=not said.i_trust_these_students,
     )
-    done = grade(said.folder, plan, said.out, jobs=said.jobs, late=late)
+    engine, jobs = cluster(said.cluster) if said.cluster else (None, said.jobs)
+    done = grade(said.folder, plan, said.out, engine=engine, jobs=jobs, late=late)
     print(f"{len(done)} rows in {said.out}")
     return 0
 
