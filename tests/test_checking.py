@@ -525,8 +525,7 @@ class TestWordsForWrongNumbers:
         task = make(reference=weights, cases=lambda rng: [Case((rng.normal(size=(2, 3)),))])
         assert "The columns of your answer sum to 1" in said(lambda x: weights(x.T).T, task)
         assert "together sum to 1" in said(lambda x: np.exp(x) / np.exp(x).sum(), task)
-        nearly = lambda x: weights(x) * 1.004  # noqa: E731
-        assert "sum to 1 only nearly: were they rounded?" in said(nearly, task)
+        assert "1 only nearly: were they rounded?" in said(lambda x: weights(x) * 1.004, task)
         assert "The rows of your answer sum to 1.5, 3, and" in said(
             lambda x: weights(x) * np.array([[1.5], [3]]), task
         )
