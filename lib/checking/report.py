@@ -22,6 +22,7 @@ WORDS = {
     "missing": "not found",
     "syntax error": "syntax error",
     "not understood": "not understood",
+    "later": "judged when graded",
 }
 MOST_SHOWN = 40
 
@@ -67,7 +68,9 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         kind = self.status.replace(" ", "-")
-        tone = {"passed": "--right", "not attempted": "--ink"}.get(self.status, "--wrong")
+        tone = {"passed": "--right", "not attempted": "--ink", "later": "--ink"}.get(
+            self.status, "--wrong"
+        )
         style = f"border-left:.3rem solid var({tone}, currentColor);padding:.2rem 0 .2rem .8rem"
         head = f"{self.task} {self.title}: {WORDS[self.status]}."
         parts = [f"<p><strong>{html.escape(head)}</strong></p>"]

@@ -74,6 +74,7 @@ class Task:
     constants: Callable[[Case], dict[str, float]] | None = None
     unique: bool = True
     saturated: bool = False
+    later: bool = False  # judged only when work is graded: what is right is not here
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():

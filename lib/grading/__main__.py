@@ -13,13 +13,20 @@ from lib.grading.grading import Late, grade, secret_in
 from lib.grading.journal import graded_in, write
 from lib.grading.marking import Plan, version
 from lib.grading.pages import class_report, feedback, file_of
+from lib.grading.release import release
 from lib.grading.walls import SandboxError
+
+ASKED = (NotADirectoryError, FileNotFoundError, FileExistsError)
 
 
 def main(words: list[str] | None = None) -> int:
     """Run one command; 0 if it did what it should, 2 if it was asked wrongly, 3 if it could not."""
     parser = argparse.ArgumentParser(prog="python -m lib.grading", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    command = commands.add_parser("release", help="a folder to hand out, without any answer")
+    command.add_argument("exercises", nargs="+", help="for example 07_self_attention")
+    command.add_argument("--out", type=Path, required=True, help="a new folder")
+    command.set_defaults(run=run_release)
     command = commands.add_parser("grade", help="grade a folder of hand-ins")
     command.add_argument("folder", type=Path, help="one notebook, archive or folder per student")
     command.add_argument("--exercise", required=True, help="for example 07_self_attention")
@@ -56,7 +63,7 @@ def main(words: list[str] | None = None) -> int:
     said = parser.parse_args(words)
     try:
         return said.run(said)
-    except (ValueError, KeyError, NotADirectoryError, FileNotFoundError) as error:
+    except (ValueError, KeyError, *ASKED) as error:
         print(error.args[-1] if error.args else error, file=sys.stderr)
         return 2
     except (OSError, SandboxError) as error:
@@ -69,6 +76,13 @@ def run_doctor(said: argparse.Namespace) -> int:
     findings = examine()
     print(*findings, sep="\n")
     return 0 if all(one.sound for one in findings) else 3
+
+
+def run_release(said: argparse.Namespace) -> int:
+    """Write a bundle for students."""
+    files = release(said.exercises, said.out)
+    print(f"{len(files)} files in {said.out}, and no answer in them")
+    return 0
 
 
 def run_feedback(said: argparse.Namespace) -> int:

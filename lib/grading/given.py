@@ -10,9 +10,9 @@ from functools import cache
 from typing import Any
 
 from lib.checking import Exercise
+from lib.checking.wire import taken_apart
 from lib.grading.submissions import code_cells
 from lib.grading.walls import ROOT
-from lib.grading.wire import taken_apart
 
 
 def load(name: str) -> Exercise:

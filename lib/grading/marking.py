@@ -15,12 +15,12 @@ import torch  # noqa: F401 - it takes seconds to load, which must not be an answ
 
 from lib.checking import Task, Verdict, judge
 from lib.checking.notebook import defines
+from lib.checking.wire import ABSENT
 from lib.grading.given import allowed, load, provider
 from lib.grading.remote import answer_named, run_cells
 from lib.grading.sandbox import EndedError, Sandbox
 from lib.grading.submissions import HandIn
 from lib.grading.walls import FIRST_USER, ROOT, Limits
-from lib.grading.wire import ABSENT
 
 DEFINED = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
 GRAVE = ("unreadable", "out of memory", "timed out", "crashed", "refused")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable
 from typing import Any
 
 from lib.checking.calling import Elsewhere, Mistake, Outcome
 from lib.checking.task import Case
 from lib.checking.values import NODES
+from lib.checking.wire import Lent, error_named, put_together, taken_apart
 from lib.grading.sandbox import EndedError, Sandbox
-from lib.grading.wire import Lent, put_together, taken_apart
 
 BESIDE = "exercises.beside"
 STATUSES = {"returned", "raised", "not attempted", "not understood", "too slow"}
@@ -97,14 +96,6 @@ def lender(lent: list[Callable]) -> Callable[[Callable], int]:
 def borrower(lent: list[Callable]) -> Callable[[int, tuple, dict], Any]:
     """A function that calls one of a list, and gives what it says as nodes."""
     return lambda number, args, kwargs: taken_apart(lent[number](*args, **kwargs))
-
-
-def error_named(name: str, message: str) -> Exception:
-    """An exception of Python's own by its name; any other is a RuntimeError."""
-    kind = getattr(builtins, name, None)
-    if isinstance(kind, type) and issubclass(kind, Exception):
-        return kind(message)
-    return RuntimeError(f"{name[:60]}: {message}")
 
 
 def gone(ended: EndedError) -> Outcome:

@@ -17,8 +17,8 @@ from typing import Any
 
 import psutil
 
+from lib.checking.wire import GarbageError, packed, put_together, receive
 from lib.grading.walls import FIRST_USER, Limits, bare, environment, wrapped
-from lib.grading.wire import GarbageError, packed, put_together, receive
 
 LOOK = 0.1  # seconds between two looks at what a sandbox uses
 

@@ -24,7 +24,7 @@ INSIDE = {
     "lib/checking/task.py": "lib/checking/task.py",
     "lib/checking/values.py": "lib/checking/values.py",
     "lib/grading/__init__.py": None,
-    "lib/grading/wire.py": "lib/grading/wire.py",
+    "lib/checking/wire.py": "lib/checking/wire.py",
     "lib/grading/worker.py": "lib/grading/worker.py",
     "exercises/__init__.py": None,
     "exercises/beside.py": "exercises/beside.py",

@@ -6,7 +6,6 @@ right is not known here. Every reply is data, and whoever forges one only answer
 
 from __future__ import annotations
 
-import builtins
 import importlib
 import importlib.machinery
 import os
@@ -20,9 +19,10 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspa
 from lib.checking.calling import Outcome, TooSlow, describe, observe
 from lib.checking.task import Case
 from lib.checking.values import Strange, plain
-from lib.grading.wire import (
+from lib.checking.wire import (
     ABSENT,
     Lent,
+    error_named,
     knows_torch,
     packed,
     put_together,
@@ -81,9 +81,7 @@ class Answers:
         """What the grader says to these arguments; its error is raised here."""
         reply = self.wire.ask(message | {"args": plain(args), "kwargs": plain(kwargs)})
         if "error" in reply:
-            kind = getattr(builtins, str(reply["error"]), RuntimeError)
-            usual = isinstance(kind, type) and issubclass(kind, Exception)
-            raise (kind if usual else RuntimeError)(str(reply["message"]))
+            raise error_named(str(reply["error"]), str(reply["message"]))
         return put_together(reply["value"])
 
     def run(self, sources: list[str]) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.checking.values import Nothing, Numbers, Strange, plain, same
-from lib.grading.wire import (
+from lib.checking.wire import (
     HEADER,
     MOST_BYTES,
     GarbageError,

@@ -6,6 +6,7 @@ believed. Both processes hold this file, and neither trusts the other's frames.
 
 from __future__ import annotations
 
+import builtins
 import json
 import math
 import struct
@@ -214,3 +215,11 @@ def _revived(node: Numbers) -> Any:
 def knows_torch() -> bool:
     """Whether this process has loaded torch."""
     return "torch" in sys.modules
+
+
+def error_named(name: str, message: str) -> Exception:
+    """An exception of Python's own by its name; any other is a RuntimeError of that name."""
+    kind = getattr(builtins, name, None)
+    if isinstance(kind, type) and issubclass(kind, Exception):
+        return kind(message)
+    return type(name[:60], (RuntimeError,), {})(message)
