@@ -146,6 +146,7 @@ BLOCK_WRONG = [
     Wrong("M38", block_wrong(join=merge_by_view)),
     Wrong("M37+M38", block_wrong(cut=split_by_view, join=merge_by_view)),
     Wrong("M39", block_wrong(cut=split_interleaved)),
+    Wrong("M120", block_wrong(cut=split_front_axes, join=merge_front_axes)),
     Wrong("M40", block_wrong(project=False)),
     Wrong("M41", block_wrong(mix=one_softmax)),
     Wrong("M43", block_wrong(order=(2, 1, 0))),
@@ -249,15 +250,26 @@ def value_rank(w_v, w_o, heads, head):
 
 
 def rank_cases(rng):
-    def draw(d_model, heads, head, lost=0):
+    def draw(d_model, heads, head, rows=0, columns=0, rows_of_v=0):
         w_v, w_o = rng.normal(size=(2, d_model, d_model))
         d_v = d_model // heads
-        # A row of the head's slice that repeats another one adds no direction.
-        w_o[head * d_v : head * d_v + lost] = w_o[(head + 1) * d_v - 1]
+        start, last = head * d_v, (head + 1) * d_v - 1
+        # What repeats another row or column adds no direction; each slice loses another number.
+        w_o[start : start + rows] = w_o[last]
+        w_o[:, start : start + columns] = w_o[:, [last]]
+        w_v[start : start + rows_of_v] = w_v[last]
         about = f"d_model = {d_model}, {heads} heads, head {head}"
-        return Case((w_v, w_o, heads, head), about=about + (", repeated rows" if lost else ""))
+        return Case((w_v, w_o, heads, head), about=about + (", repeated rows" if rows else ""))
 
-    return [draw(6, 2, 1), draw(15, 3, 0), draw(14, 2, 1, lost=2)]
+    return [draw(6, 2, 1), draw(15, 3, 0), draw(14, 2, 1, rows=2, columns=3, rows_of_v=4)]
+
+
+def rank_by_columns(w_v, w_o, heads, head):
+    return value_rank(w_v, w_o.T, heads, head)
+
+
+def rank_by_rows(w_v, w_o, heads, head):
+    return value_rank(w_v.T, w_o, heads, head)
 
 
 EXERCISE = Exercise(
@@ -332,6 +344,8 @@ EXERCISE = Exercise(
             wrong=[
                 Wrong("M123", lambda w_v, w_o, heads, head: rank_of(w_v @ w_o)),
                 Wrong("M122", lambda w_v, w_o, heads, head: w_v.shape[1] // heads),
+                Wrong("M124", rank_by_columns),
+                Wrong("M330", rank_by_rows),
                 Wrong("M128", lambda *args: rank_of(value_map(*args), above=0)),
             ],
         ),

@@ -358,7 +358,11 @@ def link_cases(rng):
 RATE_WRONG = [
     Wrong("M138", lambda a, s, p: 1 - 2 * (a & s).sum() / (a.sum() + s.sum())),
     Wrong("M139", lambda a, s, p: 1 - (a & p).sum() / a.sum()),
+    Wrong("M139+M151", lambda a, s, p: (a & p).sum() / a.sum()),
+    Wrong("M331", lambda a, s, p: 1 - (a & s).sum() / a.sum()),
+    Wrong("M331+M151", lambda a, s, p: (a & s).sum() / a.sum()),
     Wrong("M150", lambda a, s, p: 1 - (a & s).sum() / s.sum()),
+    Wrong("M150+M151", lambda a, s, p: (a & s).sum() / s.sum()),
     Wrong("M317", lambda a, s, p: 1 - ((a & s).sum() + (a & p).sum()) / (a.sum() + p.sum())),
     Wrong("M318", lambda a, s, p: 1 - np.mean(precision_and_recall(a, s, p))),
     Wrong("M318", lambda a, s, p: 1 - 2 / sum(1 / x for x in precision_and_recall(a, s, p))),

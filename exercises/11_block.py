@@ -121,6 +121,7 @@ CURVES = [
     lambda x: x / (1 + np.exp(-x)),
     lambda x: bent(x, ROOT * x),
     lambda x: bent(x, ROOT * (x + PART * x) ** 3),
+    lambda x: bent(x, ROOT * (x + (PART * x) ** 3)),
     lambda x: bent(x, ROOT * (x + PART * x**2)),
     lambda x: bent(x, ROOT * x + PART * x**3),
     lambda x: bent(x, ROOT * (x + 10 * PART * x**3)),

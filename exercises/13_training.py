@@ -27,7 +27,8 @@ def wave(done, peak, floor):
 
 def rate_cases(rng):
     del rng  # a schedule has no random part
-    asked = [(0, 9, 4), (2, 9, 4), (3, 9, 4), (4, 9, 4), (6, 9, 4), (8, 9, 4), (7, 11, 2)]
+    asked = [(0, 9, 4), (2, 9, 4), (3, 9, 4), (4, 9, 4), (6, 9, 4), (8, 9, 4), (7, 11, 2),
+             (0, 23, 7)]  # fmt: skip
     return [
         Case((step, steps, warmup, 0.63, 0.11), about=f"step {step} of {steps}, warm-up {warmup}")
         for step, steps, warmup in asked
@@ -68,10 +69,19 @@ def counted(done):
     )
 
 
-def rate_from_floor(step, steps, warmup, peak, floor):
-    if step < warmup:
-        return floor + (peak - floor) * (step + 1) / warmup
-    return learning_rate(step, steps, warmup, peak, floor)
+def rate_from_floor(count=1):
+    """A warm-up that starts from the floor; `count`: whether the step being made counts."""
+
+    def answer(step, steps, warmup, peak, floor):
+        if step < warmup:
+            return floor + (peak - floor) * (step + count) / warmup
+        return learning_rate(step, steps, warmup, peak, floor)
+
+    return answer
+
+
+def never_below_the_floor(step, steps, warmup, peak, floor):
+    return max(floor, learning_rate(step, steps, warmup, peak, floor))
 
 
 # 13.2 ---------------------------------------------------------------------------------------
@@ -394,7 +404,9 @@ EXERCISE = Exercise(
                 Wrong("M264", rate_with(fall=late)),
                 Wrong("M264", counted(lambda k, all, n: (k - n) / (all - n - 1))),
                 Wrong("M264", rate_with(last=1)),
-                Wrong("M264", rate_from_floor),
+                Wrong("M332", rate_from_floor()),
+                Wrong("M332", rate_from_floor(count=0)),
+                Wrong("M332", never_below_the_floor),
                 Wrong("M265", falls(lambda done, p, low: wave(done, p, 0))),
                 Wrong("M265", falls(lambda done, p, low: max(low, wave(done, p, 0)))),
                 Wrong("M265", falls(lambda done, p, low: wave(done, p, low * p))),

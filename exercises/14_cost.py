@@ -325,6 +325,9 @@ EXERCISE = Exercise(
                 Wrong("M295", lambda *sizes: cache_bytes(*sizes) // 2),
                 Wrong("M296", lambda layers, heads, groups, *rest: cache_bytes(
                     layers, heads, heads, *rest)),
+                Wrong("M333", lambda layers, heads, groups, *rest: (
+                    cache_bytes(layers, heads, heads, *rest)
+                    + cache_bytes(layers, heads, groups, *rest)) // 2),
                 Wrong("M297", lambda layers, *rest: cache_bytes(1, *rest)),
                 Wrong("M298", lambda *sizes: cache_bytes(*sizes) // sizes[4]),
                 Wrong("M341", lambda *sizes: cache_bytes(*sizes) // sizes[-1]),

@@ -184,6 +184,7 @@ TOTAL_WRONG = [
     Wrong("M247", counted(norms=2)),
     Wrong("M247", counted(norms=2, last=1)),
     Wrong("M247", counted(map_biases=(3, 1, 1))),
+    Wrong("M247", counted(map_biases=(4, 0, 1))),
     Wrong("M247", counted(map_biases=(4, 0, 2))),
     Wrong("M247", counted(map_biases=(4, 0, 0))),
     Wrong("M247", counted(map_biases=(0, 1, 1))),
@@ -257,6 +258,15 @@ def keys_and_values_again(vocab, longest, d_model, layers, d_ff, n):
     return multiply_adds(vocab, longest, d_model, layers, d_ff, n, maps=2 + 2 * n)
 
 
+def every_token_again(vocab, longest, d_model, layers, d_ff, n):
+    """n times the layers, and the logits of the last token alone."""
+    return multiply_adds(vocab, longest, d_model, n * layers, d_ff, n)
+
+
+def every_map_again(vocab, longest, d_model, layers, d_ff, n):
+    return multiply_adds(vocab, longest, d_model, layers, d_ff, n, maps=4 * n, wide=2 * n)
+
+
 def logits_of_every_token(*sizes):
     return multiply_adds(*sizes, scored=sizes[-1])
 
@@ -284,6 +294,8 @@ OPERATIONS_WRONG = [
     Wrong("M350", scores_without_width),
     Wrong("M356", logits_in_each_layer),
     Wrong("M359", without_a_cache),
+    Wrong("M359", every_token_again),
+    Wrong("M359", every_map_again),
     Wrong("M359", keys_and_values_again),
     Wrong("M359", logits_of_every_token),
 ]

@@ -129,6 +129,8 @@ def show(node: Any) -> str:
         return show_numbers(numbers)
     if isinstance(node, Text):
         return repr(node.text if len(node.text) <= 200 else node.text[:200] + "...")
+    if isinstance(node, Items) and node.kind == "set" and len(node.items) <= MOST_SHOWN:
+        return "{" + ", ".join(map(show, node.items)) + "}"
     if isinstance(node, Items) and len(node.items) <= 12:
         names = node.names or [f"result {n + 1}" for n in range(len(node.items))]
         parts = zip(names, node.items, strict=True)

@@ -26,7 +26,7 @@ def cases() -> dict[str, list]:
         "experiments": [
             {
                 "key": one.key, "name": one.name, "does": one.does, "right": one.right,
-                "rows": one.rows, "columns": one.columns, "fractions": one.fractions,
+                "rows": list(one.rows), "columns": list(one.columns), "fractions": one.fractions,
                 "table": RIGHT[one.key].tolist(),
             }
             for one in EXPERIMENTS.values()
