@@ -2,6 +2,15 @@
 
 import numpy as np
 
+from exercises.frames import (
+    FRAMES,
+    first_change_lost,
+    norm_the_stream,
+    post_norm,
+    pre_norm,
+    times_kept,
+    with_norms,
+)
 from lib import ops
 from lib.attention import attend
 from lib.checking import Case, Exercise, Task, Wrong
@@ -180,11 +189,6 @@ FEED_WRONG = [
 # 11.4, 11.5 ---------------------------------------------------------------------------------
 
 
-def pre_norm(x, attention, feed_forward, norm_1, norm_2):
-    x = x + attention(norm_1(x))
-    return x + feed_forward(norm_2(x))
-
-
 def order_cases(rng):
     # The sublayers have no arrays of their own, so that they take NumPy and torch alike.
     def attention(x):
@@ -206,99 +210,7 @@ def order_cases(rng):
     return [draw(2, 4), draw(3, 5), draw(2, 3, 7)]
 
 
-def post_norm(x, attention, feed_forward, norm_1, norm_2):
-    x = norm_1(x + attention(x))
-    return norm_2(x + feed_forward(x))
-
-
-def pre_then_post(x, attention, feed_forward, norm_1, norm_2):
-    x = x + attention(norm_1(x))
-    return norm_2(x + feed_forward(x))
-
-
-def norm_the_stream(first, second):
-    """The stream passes through these norms, and goes on from there."""
-
-    def answer(x, attention, feed_forward, norm_1, norm_2):
-        read = norm_1(x)
-        x = (read if first else x) + attention(read)
-        read = norm_2(x)
-        return (read if second else x) + feed_forward(read)
-
-    return answer
-
-
-def norm_the_change(x, attention, feed_forward, norm_1, norm_2):
-    x = x + norm_1(attention(x))
-    return x + norm_2(feed_forward(x))
-
-
-def norm_on_both_sides(x, attention, feed_forward, norm_1, norm_2):
-    x = x + norm_1(attention(norm_1(x)))
-    return x + norm_2(feed_forward(norm_2(x)))
-
-
-def norm_at_the_end(x, attention, feed_forward, norm_1, norm_2):
-    return norm_2(pre_norm(x, attention, feed_forward, norm_1, norm_2))
-
-
-def with_norms(choose):
-    """Pre-norm with other norms than its own, or none."""
-
-    def answer(x, attention, feed_forward, norm_1, norm_2):
-        return pre_norm(x, attention, feed_forward, *choose(norm_1, norm_2, lambda x: x))
-
-    return answer
-
-
-def think_first(x, attention, feed_forward, norm_1, norm_2):
-    x = x + feed_forward(norm_2(x))
-    return x + attention(norm_1(x))
-
-
-def think_first_in_order(x, attention, feed_forward, norm_1, norm_2):
-    x = x + feed_forward(norm_1(x))
-    return x + attention(norm_2(x))
-
-
-def side_by_side(x, attention, feed_forward, norm_1, norm_2):
-    return x + attention(norm_1(x)) + feed_forward(norm_2(x))
-
-
-def first_change_lost(x, attention, feed_forward, norm_1, norm_2):
-    return x + feed_forward(norm_2(x + attention(norm_1(x))))
-
-
-def change_read(x, attention, feed_forward, norm_1, norm_2):
-    change = attention(norm_1(x))
-    return x + change + feed_forward(norm_2(change))
-
-
-def times_kept(first, second):
-    """The stream is added 0, 1 or 2 times to each change."""
-
-    def answer(x, attention, feed_forward, norm_1, norm_2):
-        x = first * x + attention(norm_1(x))
-        return second * x + feed_forward(norm_2(x))
-
-    return answer
-
-
-ORDER_WRONG = [
-    Wrong("M50", post_norm), Wrong("M50", pre_then_post),
-    Wrong("M240", norm_the_stream(True, True)), Wrong("M240", norm_the_stream(True, False)),
-    Wrong("M240", norm_the_stream(False, True)), Wrong("M186", norm_at_the_end),
-    Wrong("M241", norm_the_change), Wrong("M241", norm_on_both_sides),
-    Wrong("M185", with_norms(lambda first, second, none: (none, none))),
-    Wrong("M185", with_norms(lambda first, second, none: (first, none))),
-    Wrong("M185", with_norms(lambda first, second, none: (none, second))),
-    Wrong("M244", with_norms(lambda first, second, none: (second, first))),
-    Wrong("M244", with_norms(lambda first, second, none: (first, first))),
-    Wrong("M242", think_first), Wrong("M242", think_first_in_order),
-    Wrong("M243", side_by_side), Wrong("M229", first_change_lost), Wrong("M187", change_read),
-    Wrong("M34", times_kept(0, 0)), Wrong("M34", times_kept(0, 1)), Wrong("M34", times_kept(1, 0)),
-    Wrong("M35", times_kept(2, 2)),
-]  # fmt: skip
+ORDER_WRONG = [Wrong(idea, frame) for idea, frame in FRAMES]
 
 
 def dropout(x, keep, rate, training):

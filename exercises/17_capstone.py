@@ -9,9 +9,9 @@ import sys
 
 import numpy as np
 
+from exercises.frames import FRAMES
 from exercises.gpt2_by_parts import (
     ATTENDS,
-    FRAMES,
     MODELS,
     NORMS,
     THINKS,

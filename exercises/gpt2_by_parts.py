@@ -9,6 +9,8 @@ import math
 
 import numpy as np
 
+from exercises.frames import FRAMES, pre_norm
+
 # softmax ------------------------------------------------------------------------------------------
 
 
@@ -309,11 +311,6 @@ ATTENDS = [
 # the block ----------------------------------------------------------------------------------------
 
 
-def pre_norm(x, attend, think, norm_1, norm_2):
-    x = x + attend(norm_1(x))
-    return x + think(norm_2(x))
-
-
 def block(x, p, heads, *, frame=pre_norm, norm=layer_norm, attend=attention, think=feed_forward):
     """One layer of GPT-2, with every part exchangeable."""
     return frame(
@@ -328,88 +325,6 @@ def block(x, p, heads, *, frame=pre_norm, norm=layer_norm, attend=attention, thi
 def inside(p, place):
     """The parameters below a place, by the rest of their names."""
     return {name.removeprefix(place): one for name, one in p.items() if name.startswith(place)}
-
-
-def times_kept(first, second):
-    """The stream is added 0, 1 or 2 times to each change."""
-
-    def frame(x, attend, think, norm_1, norm_2):
-        x = first * x + attend(norm_1(x))
-        return second * x + think(norm_2(x))
-
-    return frame
-
-
-def with_norms(choose):
-    def frame(x, attend, think, norm_1, norm_2):
-        return pre_norm(x, attend, think, *choose(norm_1, norm_2, lambda x: x))
-
-    return frame
-
-
-def post_norm(x, attend, think, norm_1, norm_2):
-    x = norm_1(x + attend(x))
-    return norm_2(x + think(x))
-
-
-def norm_the_stream(first, second):
-    """The stream itself passes through these norms, and goes on from there."""
-
-    def frame(x, attend, think, norm_1, norm_2):
-        read = norm_1(x)
-        x = (read if first else x) + attend(read)
-        read = norm_2(x)
-        return (read if second else x) + think(read)
-
-    return frame
-
-
-def norm_the_change(x, attend, think, norm_1, norm_2):
-    x = x + norm_1(attend(x))
-    return x + norm_2(think(x))
-
-
-def think_first(x, attend, think, norm_1, norm_2):
-    x = x + think(norm_2(x))
-    return x + attend(norm_1(x))
-
-
-def side_by_side(x, attend, think, norm_1, norm_2):
-    return x + attend(norm_1(x)) + think(norm_2(x))
-
-
-def first_change_lost(x, attend, think, norm_1, norm_2):
-    return x + think(norm_2(x + attend(norm_1(x))))
-
-
-def change_read(x, attend, think, norm_1, norm_2):
-    change = attend(norm_1(x))
-    return x + change + think(norm_2(change))
-
-
-FRAMES = [
-    ("M50", post_norm),
-    ("M34", times_kept(0, 0)),
-    ("M34", times_kept(0, 1)),
-    ("M34", times_kept(1, 0)),
-    ("M35", times_kept(2, 2)),
-    ("M35", times_kept(2, 1)),
-    ("M35", times_kept(1, 2)),
-    ("M185", with_norms(lambda first, second, none: (none, none))),
-    ("M185", with_norms(lambda first, second, none: (none, second))),
-    ("M185", with_norms(lambda first, second, none: (first, none))),
-    ("M244", with_norms(lambda first, second, none: (second, first))),
-    ("M244", with_norms(lambda first, second, none: (first, first))),
-    ("M186", lambda x, *parts: parts[-1](pre_norm(x, *parts))),
-    ("M240", norm_the_stream(True, True)),
-    ("M240", norm_the_stream(True, False)),
-    ("M240", norm_the_stream(False, True)),
-    ("M241", norm_the_change),
-    ("M242", think_first),
-    ("M243", side_by_side),
-    ("M229", first_change_lost),
-    ("M187", change_read),
-]
 
 
 # the loss -----------------------------------------------------------------------------------------
