@@ -12,7 +12,14 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -141,11 +148,21 @@ def graded(
             yield known
             continue
         part = replace(plan, tasks=tuple(tasks))
-        waiting[engine.submit(mark, hand_in, part, number % MOST_USERS)] = hand_in, part
+        waiting[submitted(engine, hand_in, part, number % MOST_USERS)] = hand_in, part
         while len(waiting) >= 2 * jobs:
             yield from finished(waiting, plan, journal)
     while waiting:
         yield from finished(waiting, plan, journal)
+
+
+def submitted(engine: Executor, hand_in: HandIn, plan: Plan, user: int) -> Future:
+    """The result to come; where no process of ours is left to make it, that is the result."""
+    try:
+        return engine.submit(mark, hand_in, plan, user)
+    except BrokenExecutor as error:
+        failed: Future = Future()
+        failed.set_exception(error)
+        return failed
 
 
 def finished(waiting: dict, plan: Plan, journal: Journal) -> Iterator[Marked]:

@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -99,6 +99,22 @@ def test_one_task_is_graded_again_without_the_others(folder, tmp_path, monkeypat
     grade(folder, replace(PLAN, tasks=("7.2",)), out, say=lambda line: None)
     assert asked == [("7.2",)] * 3
     assert [row["7.1"] for row in rows(out)] == [row["7.1"] for row in before]
+
+
+class Broken(Executor):
+    """An engine whose processes are all gone."""
+
+    def submit(self, *_):
+        raise BrokenExecutor("they were killed")
+
+
+def test_a_grader_that_breaks_says_so_in_every_row_and_the_next_run_grades_them(folder, tmp_path):
+    out = tmp_path / "grades.csv"
+    done = grade(folder, PLAN, out, engine=Broken(), say=lambda line: None)
+    assert {one.status for one in done} == {"crashed"}
+    assert all("the grader itself failed" in row["message"] for row in rows(out))
+    grade(folder, PLAN, out, say=lambda line: None)
+    assert [row["status"] for row in rows(out)] == ["passed", "wrong", "unreadable"]
 
 
 class Noting(Executor):

@@ -103,6 +103,31 @@ def test_what_the_exercise_gives_runs_here_and_answers_there(sandbox):
     np.testing.assert_allclose(answer_named(sandbox, "given")(q, k, v), weights @ v)
 
 
+def test_a_definition_of_ours_is_not_made_to_fill_our_own_memory(sandbox):
+    long = np.zeros((60_000, 1))
+    with pytest.raises(MemoryError):
+        answer_named(sandbox, "given")(long, long, long)
+    assert answer_named(sandbox, "number") == 7, "and both sides go on"
+
+
+def test_whoever_talks_without_a_pause_is_watched_all_the_same():
+    provided = allowed("08_masking")
+    names = {module: sorted(held) for module, held in provided.items()}
+    talks = """
+import numpy as np
+from lib.attention import attend
+kept, one = [], np.ones((1, 1))
+while True:
+    attend(one, one, one)
+    kept.append(bytearray(2**20))
+"""
+    limits = Limits(memory=2**28, cells=30.0)
+    with Sandbox(names, provider(provided), limits) as made:
+        with pytest.raises(EndedError) as ended:
+            run_cells(made, [talks])
+        assert ended.value.why == "out of memory"
+
+
 def test_an_input_that_was_edited_there_is_noticed_here(sandbox):
     from lib.checking.task import Case
 
