@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from lib.checking.calling import Mistake, Outcome, has_torch, observe, remember_source
@@ -45,7 +46,7 @@ def judge(task: Task, answer: Any, seed: int = 0) -> Verdict:
     library, outcomes = _best_trial(task, answer, cases, truths)
     wrong = decide(task, cases, truths, outcomes) or broken_law(task, cases, answer, library)
     if wrong:
-        return wrong
+        return replace(wrong, right=_share(task, truths, outcomes))
     # Once more, because an answer may keep something from one call to the next.
     again = observe(answer, cases[0], library, task.call)
     if task.unique and not alike(truths[0], again, task.tolerance):
@@ -109,6 +110,14 @@ def _worth_trying(library: str, tried: list, knows_torch: bool) -> bool:
 
 def _right(expected: Outcome, got: Outcome, tolerance: float | None) -> bool:
     return alike(expected, got, tolerance) and not got.changed
+
+
+def _share(task: Task, truths: list[Outcome], outcomes: list[Outcome]) -> float:
+    """The share of the cases with the right outcome; none where many outcomes are right."""
+    if not task.unique:
+        return 0.0
+    found = [_right(*pair, task.tolerance) for pair in zip(truths, outcomes, strict=True)]
+    return sum(found) / len(found)
 
 
 def _first_error(outcomes: list[Outcome]) -> Mistake:

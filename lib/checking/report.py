@@ -48,6 +48,7 @@ class Verdict:
     given: tuple[Shown, ...] = ()
     sides: tuple[Shown, ...] = ()
     read: str = ""
+    right: float = 0.0  # the share of the cases on which the answer is right
 
     @property
     def passed(self) -> bool:

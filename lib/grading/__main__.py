@@ -42,7 +42,13 @@ def main(words: list[str] | None = None) -> int:
     command.add_argument("--cluster", default="", help="a dask scheduler's address: more machines")
     command.add_argument("--dates", type=Path, help="a CSV with student and date")
     command.add_argument("--due", help="the last moment, for example 2026-12-01T23:59")
-    command.add_argument("--late", type=float, default=0.1, help="lost for each day begun: 0.1")
+    command.add_argument("--late", type=share, default=0.1, help="lost for each day begun: 0.1")
+    command.add_argument(
+        "--partial",
+        type=share,
+        default=0.0,
+        help="what a wrong answer earns that is right on some cases: 0.5 is half of their share",
+    )
     command.add_argument(
         "--i-trust-these-students",
         action="store_true",
@@ -69,6 +75,13 @@ def main(words: list[str] | None = None) -> int:
     except (OSError, SandboxError) as error:
         print(error, file=sys.stderr)
         return 3
+
+
+def share(text: str) -> float:
+    """A number from 0 to 1."""
+    if not 0 <= float(text) <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not from 0 to 1")
+    return float(text)
 
 
 def run_doctor(said: argparse.Namespace) -> int:
@@ -134,6 +147,7 @@ def run_grade(said: argparse.Namespace) -> int:
         secret_in(said.secret),
         tuple(said.tasks),
         isolated=not said.i_trust_these_students,
+        partial=said.partial,
     )
     engine, jobs = cluster(said.cluster) if said.cluster else (None, said.jobs)
     done = grade(said.folder, plan, said.out, engine=engine, jobs=jobs, late=late)

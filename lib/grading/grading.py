@@ -27,7 +27,8 @@ from pathlib import Path
 
 from lib.grading.given import load
 from lib.grading.journal import Journal, table, write
-from lib.grading.marking import Mark, Marked, Plan, mark, version
+from lib.grading.marking import Plan, mark, version
+from lib.grading.marks import Mark, Marked
 from lib.grading.submissions import HandIn, by_student, handed_in, read
 
 MOST_USERS = 1_000  # so many sandboxes may stand beside each other, each as another user
@@ -104,16 +105,16 @@ def grade(
         own = engine or pool(jobs)
         try:
             for count, one in enumerate(graded(students, plan, journal, own, jobs), 1):
-                done.append(one)
-                say(progress(count, len(students), time.monotonic() - start, one))
+                factor = late.factor(one.student) if late else 1.0
+                done.append(one.counted(plan.partial, factor))
+                say(progress(count, len(students), time.monotonic() - start, done[-1]))
         finally:
             if engine is None:
                 own.shutdown(wait=False, cancel_futures=True)
-        factors = {one.student: late.factor(one.student) for one in done} if late else {}
         done.sort(key=lambda one: one.student)
         marked = {mark.task for one in done for mark in one.marks}
         tasks = [task.id for task in load(plan.exercise).tasks if task.id in marked]
-        write(out, table(done, tasks, factors))
+        write(out, table(done, tasks))
     finally:
         journal.close()
     return done

@@ -11,12 +11,13 @@ import json
 import os
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lib.checking import Exercise
 from lib.grading.given import load
-from lib.grading.marking import Marked, as_data, from_data
+from lib.grading.marks import Marked, as_data, from_data, tidy
 
 LAST = ("late factor", "message", "seconds", "file", "sha256", "seed", "version")
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
@@ -76,7 +77,7 @@ def write(path: Path, text: str) -> None:
         raise UnwritableError(f"{path} cannot be written: {error.strerror}") from None
 
 
-def table(results: Iterable[Marked], tasks: list[str], late: dict[str, float]) -> str:
+def table(results: Iterable[Marked], tasks: list[str]) -> str:
     """The CSV: a row for each student, with the points and the status of each task."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -84,32 +85,42 @@ def table(results: Iterable[Marked], tasks: list[str], late: dict[str, float]) -
     writer.writerow([*head, *LAST])
     for one in results:
         marks = {mark.task: mark for mark in one.marks}
-        factor = late.get(one.student, 1.0)
         points = [marks[task].points if task in marks else 0 for task in tasks]
         statuses = [marks[task].status if task in marks else "" for task in tasks]
-        row = [one.student, one.status, tidy(sum(points) * factor), one.most, *points, *statuses]
+        row = [one.student, one.status, one.score, one.most, *points, *statuses]
         versions = " ".join(sorted({mark.version for mark in one.marks}))
-        row += [tidy(factor), one.words, one.seconds, one.file, one.sha256, one.seed, versions]
+        row += [tidy(one.late), one.words, one.seconds, one.file, one.sha256, one.seed, versions]
         writer.writerow([harmless(cell) for cell in row])
     return text.getvalue()
 
 
 def graded_in(path: Path) -> tuple[list[Marked], Exercise]:
-    """The results behind a table of grades, in its order, and the exercise that they are of."""
+    """The results behind a table of grades, in its order, and the exercise that they are of.
+
+    Points are the table's: a teacher may have changed them there.
+    """
     with open(path, encoding="utf8", newline="") as file:
-        rows = [(row["file"], row["sha256"], row["status"]) for row in csv.DictReader(file)]
+        rows = list(csv.DictReader(file))
     journal = Journal(path.with_suffix(".jsonl"))
     journal.close()
-    known = {(harmless(one.file), one.sha256, one.status): one for one in journal.known.values()}
-    found = [known[row] for row in rows if row in known]
+    known = {(harmless(one.file), one.sha256, one.seed): one for one in journal.known.values()}
+    pairs = [(known.get((row["file"], row["sha256"], row["seed"])), row) for row in rows]
+    found = [as_in(row, one) for one, row in pairs if one]
     if not found:
         raise ValueError(f"{path} and {journal.path.name} beside it hold no results")
     return found, load(found[0].exercise)
 
 
-def tidy(number: float) -> float | int:
-    """A whole number without its point."""
-    return int(number) if number == int(number) else round(number, 2)
+def as_in(row: dict[str, str], marked: Marked) -> Marked:
+    """A result with the points and the factor of its row in the table."""
+    try:
+        marks = [replace(one, points=tidy(float(row[one.task]))) for one in marked.marks
+                 if one.task in row]  # fmt: skip
+        return replace(marked, marks=tuple(marks), late=float(row["late factor"]))
+    except ValueError:
+        raise ValueError(
+            f"the row of {marked.student} in the table of grades holds something that is no number"
+        ) from None
 
 
 def harmless(cell: Any) -> Any:

@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import re
 import time
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,72 +17,18 @@ from lib.checking import Task, Verdict, judge
 from lib.checking.notebook import defines
 from lib.checking.wire import ABSENT
 from lib.grading.given import allowed, load, provider
+from lib.grading.marks import Mark, Marked
 from lib.grading.remote import answer_named, run_cells
 from lib.grading.sandbox import EndedError, Sandbox
 from lib.grading.submissions import HandIn
 from lib.grading.walls import FIRST_USER, ROOT, Limits
 
 DEFINED = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
-GRAVE = ("unreadable", "out of memory", "timed out", "crashed", "refused")
 RESTARTS = 3  # sandboxes for one hand-in, each after one that ended
 STATUSES = {
     "passed": "passed", "too slow": "timed out", "not attempted": "not attempted",
     "missing": "not attempted",
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Mark:
-    """What one task earned, and what there is to say about it."""
-
-    task: str
-    status: str
-    points: int
-    most: int
-    sentences: tuple[str, ...] = ()
-    misconceptions: tuple[str, ...] = ()
-    shown: str = ""
-    read: str = ""
-    version: str = ""
-
-
-@dataclass(frozen=True)
-class Marked:
-    """All marks of one student, with what is needed to make them again."""
-
-    student: str
-    file: str
-    exercise: str
-    status: str
-    marks: tuple[Mark, ...] = ()
-    message: str = ""
-    seconds: float = 0.0
-    sha256: str = ""
-    seed: str = ""
-
-    def summed(self) -> Marked:
-        """The same with the status of the whole, unless the file itself decided it."""
-        found = {mark.status for mark in self.marks}
-        gravest = (one for one in GRAVE if one in found)
-        status = found.pop() if len(found) == 1 else next(gravest, "wrong")
-        return replace(self, status=status)
-
-    @property
-    def words(self) -> str:
-        """What a teacher reads in the row: the tasks that are not passed, and why."""
-        told = [mark for mark in self.marks if mark.status not in ("passed", "not attempted")]
-        parts = [f"{mark.task} {mark.status}: {''.join(mark.sentences[:1])}"[:200] for mark in told]
-        return "; ".join([*filter(None, [self.message]), *parts])[:2000]
-
-    @property
-    def score(self) -> int:
-        """The points of all tasks."""
-        return sum(mark.points for mark in self.marks)
-
-    @property
-    def most(self) -> int:
-        """The points that there were to earn."""
-        return sum(mark.most for mark in self.marks)
 
 
 @dataclass(frozen=True)
@@ -95,6 +41,7 @@ class Plan:
     limits: Limits = field(default_factory=Limits)
     isolated: bool = True
     users: int = FIRST_USER
+    partial: float = 0.0
 
     @property
     def seed(self) -> int:
@@ -225,9 +172,10 @@ def from_verdict(task: Task, verdict: Verdict) -> Mark:
     if ABSENT in said:
         status = "refused"
     points = task.importance if status == "passed" else 0
+    right = 0.0 if status == "refused" else verdict.right
     return Mark(
         task.id, status, points, task.importance, verdict.sentences, verdict.misconceptions,
-        repr(verdict), verdict.read,
+        repr(verdict), verdict.read, right=right,
     )  # fmt: skip
 
 
@@ -246,17 +194,3 @@ def version() -> str:
     for path in files:
         every.update(str(path.relative_to(ROOT)).encode() + b"\0" + Path(path).read_bytes())
     return every.hexdigest()[:12]
-
-
-def as_data(marked: Marked) -> dict[str, Any]:
-    """A result as JSON holds it."""
-    return asdict(marked)
-
-
-def from_data(data: dict[str, Any]) -> Marked:
-    """A result as it was before `as_data`."""
-    marks = [
-        Mark(**{key: tuple(one) if isinstance(one, list) else one for key, one in mark.items()})
-        for mark in data["marks"]
-    ]
-    return Marked(**(data | {"marks": tuple(marks)}))

@@ -17,7 +17,7 @@ import numpy as np
 from lib.catalogue import misconceptions
 from lib.checking import Exercise
 from lib.checking.report import code, place, split_read
-from lib.grading.marking import Marked
+from lib.grading.marks import Marked
 from lib.plots import bars
 from lib.style import ROLES
 from lib.svg import Figure

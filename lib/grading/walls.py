@@ -78,21 +78,27 @@ def python(folder: str) -> list[str]:
     return [sys.executable, "-I", "-B", f"{folder}/lib/grading/worker.py"]
 
 
-def limited(limits: Limits, *, walls: bool) -> list[str]:
+def limited(limits: Limits) -> list[str]:
     """`prlimit` with the limits of each process."""
     sizes = {
         "as": limits.address_space, "stack": 8 * 2**20, "nofile": limits.descriptors,
         "fsize": limits.file, "core": 0, "cpu": limits.processor,
     }  # fmt: skip
-    if walls:
-        # Without walls it would count all processes of whoever grades.
-        sizes["nproc"] = limits.processes
     return ["prlimit", *(f"--{name}={size}" for name, size in sizes.items())]
+
+
+def few(limits: Limits) -> list[str]:
+    """`prlimit` for the number of processes, which Linux counts by user and namespace of users.
+
+    Root's sandboxes are a user each. Anybody else's have a namespace each, and the limit must be
+    set within it: set outside, it would count all processes of whoever grades.
+    """
+    return ["prlimit", f"--nproc={limits.processes}"]
 
 
 def bare(limits: Limits, user: int) -> list[str]:
     """The worker without walls, for those who trust their students in so many words."""
-    return [*limited(limits, walls=False), *python(str(inside()))]
+    return [*limited(limits), *python(str(inside()))]
 
 
 def wrapped(limits: Limits, user: int) -> list[str]:
@@ -106,7 +112,7 @@ def wrapped(limits: Limits, user: int) -> list[str]:
         *readable(),
     ]  # fmt: skip
     if os.geteuid() != 0:
-        return [*limited(limits, walls=True), *walls, "--unshare-user", *python(HERE)]
+        return [*limited(limits), *walls, "--unshare-user", *few(limits), *python(HERE)]
     capabilities = ["--cap-drop", "ALL"]
     for name in ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"):
         capabilities += ["--cap-add", name]
@@ -114,7 +120,7 @@ def wrapped(limits: Limits, user: int) -> list[str]:
         "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups",
         "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs",
     ]  # fmt: skip
-    return [*limited(limits, walls=True), *walls, *capabilities, *nobody, *python(HERE)]
+    return [*limited(limits), *few(limits), *walls, *capabilities, *nobody, *python(HERE)]
 
 
 def readable() -> Iterator[str]:

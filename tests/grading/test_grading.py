@@ -21,8 +21,10 @@ from lib.grading import grading, marking
 from lib.grading.__main__ import main
 from lib.grading.given import allowed, load
 from lib.grading.grading import Late, grade, secret_in
-from lib.grading.journal import Journal, UnwritableError, harmless, table, write
-from lib.grading.marking import Mark, Marked, Plan, from_data
+from lib.grading.journal import Journal, UnwritableError, graded_in, harmless, table, write
+from lib.grading.marking import Plan
+from lib.grading.marks import Mark, Marked, from_data
+from lib.grading.pages import feedback
 from tests.grading.attacks import FIRST, MIX, RIGHT, WRONG
 from tests.grading.test_attacks import LIMITS, notebook
 
@@ -191,6 +193,49 @@ def test_what_a_late_hand_in_loses_is_said(folder, tmp_path):
     assert Late(datetime(2026, 1, 1), 0.5, {"x": datetime(2026, 2, 1)}).factor("x") == 0
 
 
+SQUARE = """
+def attention(q, k, v):
+    scores = q @ k.T / np.sqrt(q.shape[-1])
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    if len(q) == len(k):
+        return weights / weights.sum(-1, keepdims=True) @ v
+    return weights / weights.sum(-1, keepdims=True) @ v * 2
+"""
+
+
+def test_a_wrong_answer_earns_for_its_right_cases_only_where_the_teacher_says_so(folder, tmp_path):
+    cases = load(PLAN.exercise)["7.2"].draw(PLAN.seed)
+    share = sum(len(case.args[0]) == len(case.args[1]) for case in cases) / len(cases)
+    assert 0 < share < 1
+    (folder / "dora.ipynb").write_text(notebook(FIRST, MIX, SQUARE), "utf8")
+    out = tmp_path / "grades.csv"
+    for partial in (0.0, 0.5, 0.0):
+        grade(folder, replace(PLAN, partial=partial), out, say=lambda line: None)
+        anna, bert, _, dora = rows(out)
+        assert anna["7.2"] == "5"
+        assert (bert["7.2"] == "0") == (partial == 0), "with one feature there is nothing to scale"
+        assert float(dora["7.2"]) == pytest.approx(5 * partial * share, abs=0.005)
+        assert float(dora["score"]) == float(dora["7.1"]) + float(dora["7.2"])
+        assert dora["7.2 status"] == "wrong"
+    assert len(out.with_suffix(".jsonl").read_text("utf8").splitlines()) == 4, "nothing ran twice"
+
+
+def test_pages_show_the_points_of_the_table_a_teacher_may_have_changed(folder, tmp_path):
+    out, dates = tmp_path / "grades.csv", tmp_path / "dates.csv"
+    dates.write_text("student,date\nbert,2026-12-02T01:00\n", "utf8")
+    grade(folder, PLAN, out, late=Late.read(dates, "2026-12-01", 0.2), say=lambda line: None)
+    bert = rows(out)[1]
+    assert (bert["7.2"], bert["late factor"], bert["score"]) == ("0", "0.6", "3")
+    out.write_text(out.read_text("utf8").replace("bert,wrong,3,10,5,0", "bert,wrong,3,10,5,2.5"))
+    results, _ = graded_in(out)
+    assert [mark.points for mark in results[1].marks] == [5, 2.5]
+    assert results[1].score == pytest.approx(4.5)
+    assert "0.6 of the points" in feedback(results[1], load(PLAN.exercise), "")
+    out.write_text(out.read_text("utf8").replace("5,2.5", "5,half"))
+    with pytest.raises(ValueError, match="row of bert"):
+        graded_in(out)
+
+
 def test_a_table_of_dates_without_its_columns_is_refused(tmp_path):
     (tmp_path / "dates.csv").write_text("name,when\nanna,2026-12-01\n", "utf8")
     with pytest.raises(ValueError, match="needs the columns student and date"):
@@ -208,13 +253,13 @@ def marked(**more) -> Marked:
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-rf", "@SUM(A1)", "\t=1", " =1", "\r=1"])
 def test_no_cell_is_a_formula(name):
-    line = table([marked(student=name)], [], {}).splitlines()[1]
+    line = table([marked(student=name)], []).splitlines()[1]
     assert line.startswith("'")
 
 
 @pytest.mark.parametrize("text", ['say "a, b"', "two\nlines", "\x00nul", "<b>", "\udcff", "ø 漢"])
 def test_odd_text_stays_in_its_cell(text):
-    lines = list(csv.reader(io.StringIO(table([marked(message=text)], [], {}))))
+    lines = list(csv.reader(io.StringIO(table([marked(message=text)], []))))
     assert len(lines) == 2
     assert len(lines[0]) == len(lines[1])
     assert all(one.isprintable() for one in lines[1])

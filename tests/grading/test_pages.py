@@ -11,7 +11,7 @@ import pytest
 from lib.grading.__main__ import main
 from lib.grading.given import load
 from lib.grading.journal import Journal, table
-from lib.grading.marking import Mark, Marked
+from lib.grading.marks import Mark, Marked
 from lib.grading.pages import (
     class_report,
     distribution,
@@ -115,7 +115,7 @@ def test_the_commands_write_pages_from_a_table_and_its_journal(tmp_path, capsys)
         journal.keep(one.student, one)
     journal.close()
     grades = tmp_path / "grades.csv"
-    grades.write_text(table(CLASS, ["7.1", "7.2", "7.3"], {}), "utf8")
+    grades.write_text(table(CLASS, ["7.1", "7.2", "7.3"]), "utf8")
     assert main(["feedback", str(grades), "--out", str(tmp_path / "pages")]) == 0
     assert main(["report", str(grades), "--out", str(tmp_path / "report.html")]) == 0
     assert {path.name for path in (tmp_path / "pages").iterdir()} == {file_of(c) for c in "abcd"}

@@ -14,7 +14,7 @@ from lib.checking.calling import beside
 from lib.grading.given import allowed, load, provider
 from lib.grading.remote import Remote, answer_named, outcome_in, run_cells
 from lib.grading.sandbox import EndedError, Sandbox
-from lib.grading.walls import Limits, inside, readable
+from lib.grading.walls import Limits, inside, readable, wrapped
 
 ROOT = Path(__file__).resolve().parents[2]
 ANSWERS = '''
@@ -202,3 +202,15 @@ def test_no_descriptor_is_left_open():
         with Sandbox() as made:
             run_cells(made, ["1"])
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+
+def test_processes_are_counted_for_each_sandbox_whoever_grades(monkeypatch):
+    # Linux counts by user: root's sandboxes are a user each, anybody else's a namespace each,
+    # in which the limit must be set; set outside, one sandbox would starve the next.
+    few = f"--nproc={Limits().processes}"
+    as_root = wrapped(Limits(), 30_007)
+    assert as_root.index(few) < as_root.index("bwrap") < as_root.index("--reuid=30007")
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    as_other = wrapped(Limits(), 30_007)
+    assert as_other.index("bwrap") < as_other.index("--unshare-user") < as_other.index(few)
