@@ -164,13 +164,13 @@ def stays_finite(sign):
 
 
 def holds_no_table(answer, case):
-    """Half of the table of 32 by 2048 is too much; a tile of 32 by 16 is a hundredth of it."""
+    """Half of the table of 32 by 1024 is too much; a tile of 32 by 16 is a fiftieth of it."""
     rng = np.random.default_rng(14)
-    arrays = [rng.normal(size=shape) for shape in ((32, 2), (2048, 2), (2048, 3))]
+    arrays = [rng.normal(size=shape) for shape in ((32, 2), (1024, 2), (1024, 3))]
     if isinstance(case.args[0], torch.Tensor):
         arrays = [case.args[0].new_tensor(array) for array in arrays]
-    return beside(answer, most_bytes, *arrays, 16) < 8 * 32 * 2048 / 2 or (
-        "with 32 queries, 2048 keys and tiles of 16 keys, it holds more than half of the table"
+    return beside(answer, most_bytes, *arrays, 16) < 8 * 32 * 1024 / 2 or (
+        "with 32 queries, 1024 keys and tiles of 16 keys, it holds more than half of the table"
     )
 
 

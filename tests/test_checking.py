@@ -732,6 +732,17 @@ class TestLaws:
 
         assert "no more" in said(fussy, task)
 
+    def test_whoever_takes_long_is_not_blamed_for_the_law(self, monkeypatch):
+        def slow(answer, case):
+            monkeypatch.setattr(calling, "SECONDS", 0.05)
+            while True:
+                answer(*case.args)
+
+        task = self.shares(laws=[Law("M11", "rows sum to 1", slow)])
+        verdict = judge(task, task.reference)
+        assert verdict.status == "too slow"
+        assert verdict.misconceptions == ()
+
     def test_a_law_cannot_change_the_case_of_the_next(self):
         def spoil(answer, case):
             case.args[0][:] = 0

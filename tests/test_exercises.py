@@ -1,45 +1,23 @@
-"""Every exercise: the truth passes in many styles, every wrong idea is killed and named.
-
-`python -m tests.test_exercises` prints the totals of the kill matrix.
-"""
+"""Every exercise: the truth passes in many styles, every wrong idea is killed and named."""
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-import importlib
-import importlib.util
+import json
 import re
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from lib.catalogue import misconceptions
-from lib.checking import Task, grade_source, judge
+from lib.checking import Task, judge
 from lib.checking.judging import truth
 from lib.checking.report import split_read
-from lib.checking.values import Items, Mapping, Numbers, as_numbers
+from lib.checking.values import Numbers
+from tests.attempts import NAMES, ROOT, answers, leaves, load, section
+from tests.kill_matrix import FORMS, RECORD, Form
 from tests.pages import anchors, cells
 
-ROOT = Path(__file__).resolve().parents[1]
-NAMES = sorted(path.stem for path in (ROOT / "exercises").glob("[0-9]*.py"))
 SEEDS = (0, 1, 2)
-FAILS = {"wrong", "raised", "not attempted", "missing", "syntax error", "not understood"}
-
-
-def load(name: str) -> Any:
-    return importlib.import_module(f"exercises.{name}").EXERCISE
-
-
-@functools.cache
-def answers(name: str) -> dict[str, list]:
-    path = ROOT / "tests" / "answers" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"answers_{name}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.RIGHT
 
 
 def tasks(name: str) -> list[tuple[str, Task]]:
@@ -55,92 +33,7 @@ each_exercise = pytest.mark.parametrize("name", NAMES)
 each_task = pytest.mark.parametrize(
     ("name", "task"), TASKS, ids=[f"{name}-{task.id}" for name, task in TASKS]
 )
-
-
-@functools.cache
-def page(name: str) -> str:
-    return (ROOT / "exercises" / f"{name}.md").read_text("utf8")
-
-
-@functools.cache
-def section(name: str, task: str) -> str:
-    """The part of a page that begins with `## 5.1 ...`."""
-    parts = re.split(r"^(?=## )", page(name), flags=re.MULTILINE)
-    found = [part for part in parts if re.match(rf"## {re.escape(task)}[ .:]", part)]
-    assert len(found) == 1, f"{name}.md has {len(found)} headings '## {task} ...'"
-    return found[0]
-
-
-def stub(name: str, task: Task) -> str:
-    """The text of the cell that waits for the learner."""
-    found = [source for tags, source in cells(section(name, task.id)) if "exercise" in tags]
-    assert len(found) == 1, f"task {task.id} needs exactly one cell tagged exercise"
-    return found[0]
-
-
-@functools.cache
-def setup(name: str) -> dict[str, Any]:
-    """The names that the page's own cells define before anything is solved."""
-    namespace: dict[str, Any] = {"__name__": "page"}
-    for tags, source in cells(page(name)):
-        if not tags & {"exercise", "check"} and "check(" not in source:
-            exec(source, namespace)
-    return namespace
-
-
-def rewritten(name: str, task: Task, body: str) -> str:
-    """The stub with another body, or with another value."""
-    text = stub(name, task)
-    if "raise NotImplementedError" in text:
-        return re.sub(r"raise NotImplementedError[^\n]*", body, text)
-    assert re.search(rf"^{task.name}\b[^=\n]*= \.\.\.", text, re.MULTILINE), text
-    return re.sub(
-        rf"^({task.name}\b[^=\n]*=) \.\.\.", rf"\1 {body.removeprefix('return ')}", text, flags=re.M
-    )
-
-
-def leaves(node: Any) -> list[Numbers]:
-    """All arrays inside a node."""
-    if isinstance(node, Items) and as_numbers(node) is None:
-        return [leaf for one in node.items for leaf in leaves(one)]
-    if isinstance(node, Mapping):
-        return [leaf for one in node.entries.values() for leaf in leaves(one)]
-    numbers = as_numbers(node)
-    return [numbers] if numbers is not None else []
-
-
-def altered(task: Task, before: Any = None, after: Any = None) -> tuple[Task, Any]:
-    """The reference, with its arguments edited or its result changed; and the task to judge it."""
-
-    def run(driver: Any, *args: Any, **kwargs: Any) -> Any:
-        result = driver(*args, **kwargs)
-        if before:
-            before(args[-task_arity:] if task.call else args, kwargs)
-        return after(result) if after else result
-
-    task_arity = len(task.draw()[0].args)
-    if task.call is None:
-        answer = functools.wraps(task.reference)(functools.partial(run, task.reference))
-        return task, answer
-    original = task.call
-
-    def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
-        if answer is not altered:
-            return original(answer, *args, **kwargs)
-        return run(original, task.reference, *args, **kwargs)
-
-    return dataclasses.replace(task, call=call), altered
-
-
-def widen(result: Any) -> Any:
-    """The same result, its first array with an axis too many."""
-    if isinstance(result, tuple):
-        rest = (widen(result[0]), *result[1:])
-        return type(result)(*rest) if hasattr(result, "_fields") else rest
-    if isinstance(result, dict):
-        first = next(iter(result))
-        return {**result, first: widen(result[first])}
-    return result[None] if hasattr(result, "shape") else [result]
+each_form = pytest.mark.parametrize("form", FORMS, ids=[form.name for form in FORMS])
 
 
 def test_every_page_has_its_checks_and_its_right_answers() -> None:
@@ -228,81 +121,28 @@ def test_each_wrong_idea_is_killed_and_named(name: str, task: Task) -> None:
 
 
 @each_task
-def test_the_untouched_stub_is_not_attempted(name: str, task: Task) -> None:
-    verdict = grade_source(task, stub(name, task), setup(name))
-    assert verdict.status == "not attempted", verdict
-    assert "not attempted yet" in repr(verdict)
+@each_form
+def test_a_failure_of_form_is_told_in_its_own_words(name: str, task: Task, form: Form) -> None:
+    verdict = form.tried(name, task)
+    assert recorded(name, task)["forms"][form.name] is (None if verdict is None else True)
+    assert verdict is None or form.told(task, verdict), verdict
 
 
-@each_task
-@pytest.mark.parametrize("body", ["pass", "return None"])
-def test_an_answer_without_a_result_is_told_about_return(name: str, task: Task, body: str) -> None:
-    text = rewritten(name, task, "None" if task.is_value else body)
-    verdict = grade_source(task, text, setup(name))
-    assert verdict.status in FAILS, verdict
-    assert verdict.misconceptions == ()
-    if task.call is None:
-        assert "None" in repr(verdict)
-        assert task.is_value or "did you forget `return`" in repr(verdict)
+def recorded(name: str, task: Task) -> dict:
+    """What the record that the book shows holds about a task."""
+    rows = {one["task"]: one for one in json.loads(RECORD.read_text("utf8"))[name]}
+    assert task.id in rows, "run: python -m tests.kill_matrix"
+    return rows[task.id]
 
 
-@each_task
-def test_an_exception_is_shown(name: str, task: Task) -> None:
-    broken = "1 / 0" if task.is_value else "raise ValueError('the cat sat on it')"
-    verdict = grade_source(task, rewritten(name, task, broken), setup(name))
-    assert verdict.status == "raised", verdict
-    assert ("ZeroDivisionError" if task.is_value else "the cat sat on it") in repr(verdict)
-
-
-@each_task
-def test_a_syntax_error_is_shown_with_its_line(name: str, task: Task) -> None:
-    verdict = grade_source(task, rewritten(name, task, "return ("), setup(name))
-    assert verdict.status == "syntax error", verdict
-    assert "line" in repr(verdict)
-    assert task.name in repr(verdict)
-
-
-@each_task
-def test_a_wrong_shape_is_met_with_both_shapes(name: str, task: Task) -> None:
-    if task.is_value:
-        verdict = judge(task, widen(task.reference))
-    else:
-        verdict = judge(*altered(task, after=widen))
-    assert verdict.status in ("wrong", "not understood"), verdict
-    assert verdict.misconceptions == () or not task.unique, verdict
-    assert not task.unique or re.search(r"shape|expected", repr(verdict))
-
-
-@each_task
-def test_editing_an_argument_in_place_is_noticed(name: str, task: Task) -> None:
-    if task.is_value:
-        return
-    case = task.draw()[0]
-    for n, value in enumerate(case.args):
-        if not isinstance(value, np.ndarray):
-            continue
-
-        def edit(args: Any, kwargs: Any, n: int = n) -> None:
-            args[n][...] = ~args[n] if "bool" in str(args[n].dtype) else args[n] + 1
-
-        verdict = judge(*altered(task, before=edit))
-        assert verdict.status == "wrong", verdict
-        assert verdict.misconceptions == ("M36",)
-
-
-def kill_matrix() -> str:
-    """The totals over all exercises, in one sentence."""
-    wrong = [(task, one) for _, task in TASKS for one in task.wrong]
-    verdicts = [(one, judge(task, one.answer)) for task, one in wrong]
-    killed = sum(not verdict.passed for _, verdict in verdicts)
-    named = sum(verdict.misconceptions == one.ids for one, verdict in verdicts)
-    right = [(task, one) for name, task in TASKS for one in answers(name)[task.id]]
-    false = sum(not judge(task, answer).passed for task, answer in right)
-    return (
-        f"kill matrix: {killed} of {len(wrong)} wrong ideas killed, {named} named, "
-        f"{false} false failures over {len(right)} right answers in {len(TASKS)} tasks"
-    )
-
-
-if __name__ == "__main__":
-    print(kill_matrix())
+@each_exercise
+def test_the_book_shows_what_was_tried_and_no_more(name: str) -> None:
+    assert list(json.loads(RECORD.read_text("utf8"))) == NAMES, "run: python -m tests.kill_matrix"
+    for task in load(name).tasks:
+        row = recorded(name, task)
+        ideas = [one.misconception for one in task.wrong]
+        assert (row["title"], row["ideas"]) == (task.title, ideas), (
+            "run: python -m tests.kill_matrix"
+        )
+        assert row["killed"] == row["named"] == len(ideas)
+        assert (row["styles"], row["refused"]) == (len(answers(name)[task.id]), 0)

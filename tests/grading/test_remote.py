@@ -204,7 +204,6 @@ def test_no_descriptor_is_left_open():
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-
 def test_processes_are_counted_for_each_sandbox_whoever_grades(monkeypatch):
     # Linux counts by user: root's sandboxes are a user each, anybody else's a namespace each,
     # in which the limit must be set; set outside, one sandbox would starve the next.
