@@ -12,7 +12,7 @@ from reference import parsed
 
 RECORD = "lib/catalogue/kill_matrix.json"
 ATTACKS = "tests/grading/attacks.md"
-GROUP = re.compile(r"^## (.+)$(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+GROUP = re.compile(r"^## ([^\n]+)$(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 ATTACK = re.compile(r"^### ([^\n]+): ([a-z ]+) \(([a-z, ]+)\)$", re.MULTILINE)
 
 

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from lib.checking.calling import Mistake, Outcome, argument_names, observe
+from lib.checking.calling import Mistake, Outcome, argument_names
 from lib.checking.diagnosing import outcomes_of
+from lib.checking.judging import truth
 from lib.checking.task import Case, Exercise, Task, Wrong
 from lib.checking.values import Items, Mapping, Numbers, as_numbers, plain
 from lib.checking.wire import error_named, packed, put_together, receive, taken_apart
@@ -80,7 +81,7 @@ def recorded_task(task: Task) -> dict[str, Any]:
     if task.call is not None and task.call.__module__ != BESIDE:
         raise ValueError(f"task {task.id}: its way of calling must stand in {BESIDE} to go out")
     names = argument_names(task.reference, task.call, len(cases[0].args))
-    truths = [observe(task.reference, case, task.arrays[0], task.call) for case in cases]
+    truths = truth(task, cases)
     return said | {
         "later": False, "arrays": list(task.arrays), "tolerance": task.tolerance,
         "saturated": task.saturated, "driver": task.call.__name__ if task.call else None,

@@ -163,7 +163,7 @@ def test_killed_in_the_middle_and_run_again_it_ends_with_the_same_table(tmp_path
     asked = command(made, broken)
     with subprocess.Popen(asked, stdout=subprocess.PIPE, cwd=ROOT, text=True) as running:
         for line in running.stdout:
-            if line.startswith("2/7"):
+            if line.startswith("1/7"):
                 break
         family = psutil.Process(running.pid).children(recursive=True)
         os.kill(running.pid, signal.SIGKILL)
@@ -175,7 +175,7 @@ def test_killed_in_the_middle_and_run_again_it_ends_with_the_same_table(tmp_path
         file.write(b'{"key": "half a li')
     kept = len(journal.read_bytes().splitlines()) - 1
     again = subprocess.run(command(made, broken), check=True, capture_output=True, cwd=ROOT)
-    assert kept >= 2
+    assert kept >= 1
     assert b"7 rows" in again.stdout
     assert without_seconds(broken) == without_seconds(whole)
 

@@ -121,7 +121,7 @@ while True:
     attend(one, one, one)
     kept.append(bytearray(2**20))
 """
-    limits = Limits(memory=2**28, cells=30.0)
+    limits = Limits(memory=2**28, cells=120.0)
     with Sandbox(names, provider(provided), limits) as made:
         with pytest.raises(EndedError) as ended:
             run_cells(made, [talks])
@@ -208,6 +208,7 @@ def test_processes_are_counted_for_each_sandbox_whoever_grades(monkeypatch):
     # Linux counts by user: root's sandboxes are a user each, anybody else's a namespace each,
     # in which the limit must be set; set outside, one sandbox would starve the next.
     few = f"--nproc={Limits().processes}"
+    monkeypatch.setattr("os.geteuid", lambda: 0)
     as_root = wrapped(Limits(), 30_007)
     assert as_root.index(few) < as_root.index("bwrap") < as_root.index("--reuid=30007")
     monkeypatch.setattr("os.geteuid", lambda: 1000)
