@@ -20,12 +20,15 @@ from lib import style
 from lib.inventory import inventory
 
 FONTS = ("source-serif-4-*latin*-wght-*.woff2", "source-sans-3-*latin*-wght-normal.woff2")
-MATHJAX = ("tex-chtml.js", "output/chtml", "input/tex/extensions", "a11y", "ui", "sre")
 
 MENDS = [  # (what the theme writes, what the page should say)
     # 1.6 MB of script that draws again the icons that the web font has already drawn.
     (r'\s*<script[^>]* src="[^"]*scripts/fontawesome\.js[^"]*"></script>', ""),
-    (r'\s*<link rel="preload" as="script" href="[^"]*scripts/fontawesome\.js[^"]*"\s*/?>', ""),
+    (r'\s*<link rel="preload" as="script"[^>]*>', ""),
+    # Nothing is searched but on the search page, and that asks for the index itself.
+    (r'(<meta name="docsearch:version"[^>]*>)(?:\s*<script src="[^"]*"></script>){3}', r"\1"),
+    # A script that waits lets the page be painted first; the options are read as the page is.
+    (r'<script (src="[^"]*(?<!documentation_options)\.js\b[^"]*"></script>)', r"<script defer \1"),
     # Accessible names that differ from the words on the button.
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),
     (r'(<button class="btn search-button-field[^>]*?) aria-label="Search"', r"\1"),
@@ -46,15 +49,13 @@ MENDS = [  # (what the theme writes, what the page should say)
 
 
 def lay_in(app):
-    """Copy MathJax, fonts and widgets, and write the palette, to where the pages look for them."""
+    """Copy fonts and widgets, and write the palette, to where the pages look for them."""
     if app.builder.format != "html":
         return
     source, static = Path(app.srcdir), Path(app.outdir) / "_static"
     packages = source / "node_modules"
     if not packages.is_dir():
         raise ExtensionError("The front end is not installed: `make book` installs and builds.")
-    for part in MATHJAX:
-        copy(packages / "mathjax" / "es5" / part, static / "mathjax" / part)
     for font in FONTS:
         for file in sorted(packages.glob(f"@fontsource-variable/*/files/{font}")):
             copy(file, static / "fonts" / file.name)
@@ -73,20 +74,8 @@ def copy(source, target):
 
 
 def choose_scripts(app, page, template, context, doctree):
-    """Leave out Thebe, which is never started; add MathJax and the widgets only where needed."""
+    """Add the scripts of what moves only where it is."""
     body = context.get("body") or ""
-    unwanted = {"thebe"} if 'class="math' in body else {"thebe", "mathjax"}
-    scripts, seen = [], set()
-    for script in context.get("script_files", []):
-        text = getattr(script, "attributes", {}).get("body") or ""
-        name = str(getattr(script, "filename", None) or "")
-        # sphinx-thebe declares its constant twice, which is an error on every page.
-        said = (name + text).lower()
-        if any(word in said for word in unwanted) or (name, text) in seen:
-            continue
-        seen.add((name, text))
-        scripts.append(script)
-    context["script_files"][:] = scripts
     if 'class="course-widget' in body:
         app.add_js_file("mount.js", type="module")
     if '<details class="choice"' in body:

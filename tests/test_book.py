@@ -2,12 +2,14 @@
 
 from functools import cache
 from pathlib import Path
-from urllib.parse import unquote, urldefrag
+from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 import yaml
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page, expect
+
+from tests.weight import too_much
 
 ROOT = Path(__file__).resolve().parents[1]
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
@@ -42,6 +44,7 @@ class Visit:
         )
         self.page: Page = self.context.new_page()
         self.problems: list[str] = []
+        self.fetched: set[str] = set()
         note = self.problems.append
         self.page.on("pageerror", lambda error: note(f"error: {error}"))
         self.page.on("requestfailed", lambda request: note(f"failed: {request.url}"))
@@ -50,6 +53,7 @@ class Visit:
             "console",
             lambda said: said.type in ("error", "warning") and note(f"console: {said.text}"),
         )
+        self.page.on("requestfinished", lambda got: self.fetched.add(urlsplit(got.url).path))
         self.page.on(
             "request",
             lambda asked: (
@@ -57,7 +61,6 @@ class Visit:
             ),
         )
         self.page.goto(f"{book}/{name}", wait_until="networkidle")
-        self.page.evaluate("window.MathJax?.startup?.promise")
 
     def unfold(self) -> None:
         """Open all that is folded, so that nothing goes unseen."""
@@ -79,13 +82,14 @@ def visit(browser, book):
 
 @pytest.mark.parametrize(("theme", "widths"), [("light", (1280, 390)), ("dark", (390, 1280))])
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_whole_quiet_and_accessible(visit, name, theme, widths):
+def test_a_page_is_whole_light_quiet_and_accessible(visit, book_folder, name, theme, widths):
     seen = visit(name, widths[0], theme)
     page = seen.page
     expect(page.locator("html")).to_have_attribute("data-theme", theme)
     expect(page.locator(".course-widget:not([data-mounted=true])")).to_have_count(0)
-    assert page.locator("mjx-merror, mjx-container [data-mjx-error]").count() == 0
+    assert too_much(seen.fetched, book_folder) == []
     seen.unfold()
+    assert raw_tex(page) == []
     assert boxes_of_the_other_theme(page) == []
     page.add_script_tag(path=AXE)
     assert page.evaluate(RULES) == []
@@ -93,6 +97,21 @@ def test_a_page_is_whole_quiet_and_accessible(visit, name, theme, widths):
         page.set_viewport_size({"width": width, "height": 900})
         assert wider_than_the_page(page) == [], f"{width} pixels wide"
     assert seen.problems == []
+
+
+def raw_tex(page: Page) -> list[str]:
+    """Formulas that a reader would see as they were typed."""
+    return page.evaluate(r"""() => {
+        const text = document.createTreeWalker(document.querySelector(".bd-article"), 4);
+        const typed = /\\[[(]|\\[a-z]{2,}|\$[^$\d\s][^$]*\$/;
+        const found = [];
+        while (text.nextNode()) {
+            const { textContent, parentElement } = text.currentNode;
+            if (parentElement.closest("code, pre, script, style, .katex")) continue;
+            if (typed.test(textContent)) found.push(textContent.trim().slice(0, 80));
+        }
+        return found;
+    }""")
 
 
 def wider_than_the_page(page: Page) -> list[str]:
@@ -161,13 +180,17 @@ def test_a_page_describes_itself_in_a_sentence(book_folder, name):
     assert 20 < len(description["content"]) <= 160
 
 
-def test_every_chapter_has_a_figure_that_moves_and_one_that_stands_without_scripts(browser, book):
+def test_the_text_the_figures_and_the_formulas_of_a_chapter_stand_without_scripts(browser, book):
     context = browser.new_context(java_script_enabled=False)
     for name in (name for name in PAGES if name.startswith("chapters/")):
         page = context.new_page()
         page.goto(f"{book}/{name}")
+        expect(page.locator(".bd-article h1 + p")).to_be_visible()
         assert page.locator(".course-widget").count() >= 1, name
         expect(page.locator(".course-widget figure svg").first).to_be_visible()
+        formula = page.locator(".bd-article p > .math .katex-html").first
+        expect(formula).to_be_visible()
+        assert 5 < formula.bounding_box()["height"] < 100, name
         page.close()
     context.close()
 
@@ -184,10 +207,11 @@ def test_the_theme_is_switched_by_its_button_and_remembered(visit):
     expect(html).to_have_attribute("data-theme", "dark")
 
 
-def test_the_search_finds_a_word_without_a_server(visit):
+def test_the_search_finds_a_word_without_a_server(visit, book_folder):
     seen = visit("search.html?q=softmax")
     expect(seen.page.locator("#search-results a").first).to_be_visible()
     assert seen.problems == []
+    assert too_much(seen.fetched, book_folder) == []
 
 
 def test_the_keyboard_reaches_the_text_and_shows_where_it_is(visit):
