@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab notebooks doctor test bench install clean
+.PHONY: help book draft serve lab notebooks doctor test bench install clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8000
@@ -27,6 +27,9 @@ book: .venv/.book node_modules/.installed ## build the book, warnings as errors
 	@$(BUILD) > _build.log 2>&1 && mv _build.log _build/build.log || { cat _build.log; \
 	rm -f _build.log; echo "Not built: each warning above is an error of the page it names."; exit 1; }
 	@echo "Open _build/html/index.html, or run make serve: the interactive figures need http."
+
+draft: .venv/.course node_modules/.installed ## put your edits of texts into the built book, in seconds
+	@$(BIN)/python tools/draft.py $(filter-out --all,$(BUILD))
 
 serve: book ## build the book and serve it here
 	@echo "http://127.0.0.1:$(PORT)/ (stop with Ctrl-C; another port: make serve PORT=8001)"

@@ -1,0 +1,108 @@
+"""A build in less time makes the same book, and a draft of it forgets no warning."""
+
+import os
+import pickle
+import sys
+from types import SimpleNamespace
+
+import pytest
+from docutils import nodes
+from pybtex.database import Entry
+from pybtex.style.formatting import BaseStyle
+from sphinx.environment.adapters.toctree import global_toctree_for_doc
+from sphinx.util.tags import Tags
+
+from tests.conftest import ROOT
+
+sys.path[:0] = [str(ROOT / "_ext"), str(ROOT / "tools")]
+import draft  # noqa: E402
+import quick  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def environment(book_folder):
+    """What Sphinx knows of the built book."""
+    folder = book_folder.parent / ".doctrees"
+    env = pickle.loads((folder / "environment.pickle").read_bytes())
+    env.doctreedir = folder
+    return env
+
+
+@pytest.mark.parametrize("page", ["index", "chapters/05_scaling", "exercises/05_scaling"])
+def test_the_tree_of_titles_is_the_one_that_sphinx_would_give(environment, page):
+    builder = SimpleNamespace(tags=Tags(), get_relative_uri=lambda *ends: " to ".join(ends))
+    wanted = {"collapse": False, "includehidden": True, "maxdepth": 4, "titles_only": True}
+    whole = global_toctree_for_doc(environment, page, builder, **wanted)
+    titles = quick.Titles(environment)
+    small = global_toctree_for_doc(titles, page, builder, **wanted)
+    assert small.pformat() == whole.pformat()
+    assert len(list(small.findall(nodes.reference))) > 30
+    count = [sum(len(list(toc.findall(nodes.reference))) for toc in one.tocs.values())
+             for one in (titles, environment)]  # fmt: skip
+    assert count[0] * 4 < count[1], "the sections are not left out"
+
+
+def test_a_tree_with_sections_is_left_to_sphinx():
+    asked = []
+    app = SimpleNamespace()
+    quick.tree_of_titles(app, "index", lambda **wanted: asked.append(wanted), maxdepth=2)
+    assert asked == [{"titles_only": False, "collapse": True, "maxdepth": 2}]
+
+
+def test_a_work_is_formatted_once_and_keeps_the_label_of_each_list(monkeypatch):
+    formatted = []
+
+    def format_entry(style, label, entry, bib_data=None):
+        formatted.append(entry.key)
+        return SimpleNamespace(text=f"the text of {entry.key}")
+
+    monkeypatch.setattr(BaseStyle, "format_entry", format_entry)
+    quick.format_entries_once()
+    first, second = Entry("book"), Entry("book")
+    first.key, second.key = "a", "b"
+    style, other = object.__new__(BaseStyle), object.__new__(type("Other", (BaseStyle,), {}))
+    said = [style.format_entry(*pair) for pair in (("1", first), ("2", second), ("3", first))]
+    assert [(one.key, one.text, one.label) for one in said] == [
+        ("a", "the text of a", "1"), ("b", "the text of b", "2"), ("a", "the text of a", "3")
+    ]  # fmt: skip
+    assert formatted == ["a", "b"]
+    other.format_entry("1", first)
+    assert formatted == ["a", "b", "a"], "another style writes another text"
+
+
+def test_the_words_of_the_search_are_stemmed_by_the_compiled_stemmer():
+    import snowballstemmer
+
+    assert type(snowballstemmer.stemmer("porter")).__module__ == "Stemmer"
+
+
+@pytest.mark.parametrize(("text", "notebook", "newer"), [(2, 1, True), (1, 2, False), (1, 0, True)])
+def test_a_draft_makes_a_notebook_whose_text_is_newer_or_that_is_missing(
+    tmp_path, text, notebook, newer
+):
+    for name, when in (("page.md", text), ("page.ipynb", notebook)):
+        if when:
+            (tmp_path / name).touch()
+            os.utime(tmp_path / name, (when, when))
+    assert draft.is_newer(tmp_path / "page.md") is newer
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_draft_with_a_warning_is_read_again(tmp_path, monkeypatch, code):
+    environment = tmp_path / "environment.pickle"
+    environment.touch()
+    called = []
+
+    def jupyter_book(command, standalone_mode):
+        called.append(command)
+        if code:
+            sys.exit(code)
+
+    monkeypatch.setitem(sys.modules, "jupyter_book.cli.main", SimpleNamespace(main=jupyter_book))
+    if code:
+        with pytest.raises(SystemExit):
+            draft.build_book(["build", "."], environment)
+    else:
+        draft.build_book(["build", "."], environment)
+    assert called == [["build", "."]]
+    assert environment.exists() is (code == 0)
