@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help book draft serve lab notebooks doctor test bench install clean
+.PHONY: help book draft serve lab notebooks doctor test bench install clean bundle bundle-check
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8000
@@ -19,8 +19,8 @@ export PYTHONHASHSEED := 0
 
 help: ## what there is to make
 	@echo "make COMMAND"
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS=$$'\t' read -r name what; \
-	do printf '  %-10s %s\n' "$$name" "$$what"; done
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS=$$'\t' read -r name what; \
+	do printf '  %-12s %s\n' "$$name" "$$what"; done
 
 book: .venv/.book node_modules/.installed ## build the book, warnings as errors
 	@echo "Building the book"
@@ -63,6 +63,12 @@ test: install ## install everything; then lint, unit tests, every notebook, the 
 bench: .venv/.bench/.installed ## measure the speed against others in a dozen quiet minutes; fill the table
 	@PYTHONPATH=.venv/.bench TQDM_DISABLE=1 $(BIN)/python benchmarks/everything.py
 	@$(BIN)/python benchmarks/table.py --write
+
+bundle: book .venv/.course ## one archive for machines without a network, of this platform and Python
+	@$(BIN)/python tools/make_bundle.py
+
+bundle-check: .venv/.course .venv/.chromium .venv/.sandbox ## install and try that archive without a network (Linux)
+	@$(BIN)/python tools/prove_bundle.py
 
 clean: ## remove what was built, and keep what was installed
 	@rm -rf _build

@@ -1,0 +1,247 @@
+"""What `start` does: it looks, installs once without a network, and opens the course.
+
+start                      install if need be, then open the book and the notebooks
+start book                 the book alone; any Python 3 will do, and nothing is installed
+start lab [OPTION ...]     the notebooks alone; options are JupyterLab's
+start check [NOTEBOOK ...] run the exercises, or these notebooks; have answers marked
+start install              install if need be, and open nothing
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import webbrowser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+COURSE = HERE / "course"
+WHEELS = HERE / "wheels"
+VENV = COURSE / ".venv"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+READY = VENV / ".ready"  # written last: without it, an installation was not finished
+PORTS = range(8000, 8020)
+OWN = f"{sys.version_info[0]}.{sys.version_info[1]}"  # the version of this Python
+PIP = ("--isolated", "--disable-pip-version-check", "install", "--no-index", "--find-links")
+
+
+class RefusedError(Exception):
+    """What stands in the way, and what to do about it."""
+
+
+class Pages(SimpleHTTPRequestHandler):
+    """The book's files, without a line for each."""
+
+    def __init__(self, *given):
+        super().__init__(*given, directory=str(HERE / "book"))
+
+    def guess_type(self, path):
+        """What a file is; Windows may take a script for plain text, and then no figure moves."""
+        return "text/javascript" if path.endswith(".js") else super().guess_type(path)
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+def about(folder: Path = HERE) -> dict:
+    """For whom this bundle was made."""
+    return json.loads((folder / "bundle.json").read_text("utf8"))
+
+
+def other_python(wanted: str) -> list:
+    """The command of the Python that the wheels are for, if it is another than this."""
+    if wanted == OWN:
+        return []
+    for command in ([f"python{wanted}"], ["py", f"-{wanted}"]):
+        if shutil.which(command[0]):
+            ask = [*command, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
+            said = subprocess.run(ask, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            if said.stdout.decode().strip() == wanted:
+                return command
+    return []
+
+
+def look_at_python(wanted: str, found: str = OWN) -> None:
+    """Refuse a Python for which the wheels were not made."""
+    if found != wanted:
+        raise RefusedError(
+            f"This bundle is for Python {wanted}, and this is Python {found} ({sys.executable}).\n"
+            f"Install Python {wanted}, or get the bundle whose name ends in "
+            f"py{found.replace('.', '')}.\nThe book needs neither: sh start book"
+        )
+
+
+def look_at_wheels(folder: Path = HERE) -> None:
+    """Refuse wheels that are not as they were packed."""
+    for line in (folder / "SHA256SUMS").read_text("utf8").splitlines():
+        wanted, name = line.split("  ")
+        path = folder / name
+        found = sha256(path) if path.is_file() else ""
+        if found != wanted:
+            raise RefusedError(
+                f"{name} is {'damaged' if found else 'absent'}: "
+                f"its sha256 should be {wanted}{f', and is {found}' if found else ''}.\n"
+                "Nothing was installed. Copy the archive once more, and unpack it anew."
+            )
+
+
+def look_at_machine(folder: Path = WHEELS) -> None:
+    """Refuse a machine for which the wheels were not made, by the rules that pip goes by."""
+    sys.path.insert(0, str(next(folder.glob("packaging-*.whl"))))
+    from packaging.tags import sys_tags
+    from packaging.utils import parse_wheel_filename
+
+    here = set(sys_tags())
+    strange = [one.name for one in sorted(folder.glob("*.whl"))
+               if not here & parse_wheel_filename(one.name)[3]]  # fmt: skip
+    if strange:
+        raise RefusedError(
+            f"This bundle is for {about()['system']}, and this machine is another, or older: "
+            f"of its wheels, {len(strange)} do not fit, such as {strange[0]}.\n"
+            "Get the bundle for this machine. The book needs none: sh start book"
+        )
+
+
+def look_at_disk(needed: int, free: int) -> None:
+    """Refuse a disk that would be full in the middle."""
+    if free < needed:
+        raise RefusedError(
+            f"The course needs {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free here "
+            f"({HERE}).\nMake room, or unpack the archive on another disk."
+        )
+
+
+def sha256(path: Path) -> str:
+    """The sha256 of a large file, read in pieces."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        for piece in iter(lambda: stream.read(1 << 20), b""):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def surroundings() -> dict:
+    """The environment without what was set for other Pythons, with one thread as in the tests."""
+    kept = {name: value for name, value in os.environ.items()
+            if not name.startswith(("PIP_", "PYTHON", "VIRTUAL_ENV"))}  # fmt: skip
+    kept.update(PIP_CONFIG_FILE=os.devnull, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
+    return {**kept, "PYTHONHASHSEED": "0"}
+
+
+def is_installed() -> bool:
+    """Whether an installation was finished, from these wheels, in this place."""
+    return PYTHON.exists() and READY.is_file() and READY.read_text("utf8") == state()
+
+
+def state() -> str:
+    """What an installation belongs to: a folder that is moved must install again."""
+    return f"{HERE}\n{sha256(HERE / 'SHA256SUMS')}\n"
+
+
+def install() -> None:
+    """Make a virtual environment from the wheels, unless there is a finished one."""
+    if is_installed():
+        return
+    said = about()
+    look_at_python(said["python"])
+    print("Looking at the wheels", flush=True)
+    look_at_wheels()
+    look_at_machine()
+    if VENV.exists():
+        shutil.rmtree(str(VENV))
+    look_at_disk(said["bytes"], shutil.disk_usage(str(HERE)).free)
+    print("Installing: a minute or two, once", flush=True)
+    # Without pip, because Debian parts it from Python; it stands among the wheels.
+    run([sys.executable, "-m", "venv", "--without-pip", VENV])
+    run([PYTHON, next(WHEELS.glob("pip-*.whl")) / "pip", *PIP, WHEELS, "pip"])
+    run([PYTHON, "-m", "pip", *PIP, WHEELS, "-r", COURSE / "requirements.txt"])
+    run([PYTHON, "-m", "pip", *PIP, WHEELS, "--no-deps", "-e", COURSE])
+    READY.write_text(state(), "utf8")
+
+
+def run(command: list) -> None:
+    """Run one step of the installation; if it fails, show what it said."""
+    told = [str(part) for part in command]
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run(told, env=surroundings(), **piped)
+    if done.returncode:
+        raise RefusedError(
+            f"{done.stdout.decode('utf8', 'replace')}\nThis step failed: {' '.join(told)}\n"
+            "What it said stands above. The next start begins the installation anew."
+        )
+
+
+def serve() -> ThreadingHTTPServer:
+    """The book at the first free port, for this machine alone."""
+    for port in PORTS:
+        try:
+            server = ThreadingHTTPServer(("127.0.0.1", port), Pages)
+        except OSError:
+            continue
+        address = f"http://127.0.0.1:{port}/"
+        print(f"The book: {address} (to stop: Ctrl-C)", flush=True)
+        webbrowser.open(address)
+        return server
+    raise RefusedError(f"No port from {PORTS[0]} to {PORTS[-1]} is free: stop another server.")
+
+
+def lab(options: list) -> int:
+    """Open the notebooks in JupyterLab, until it is stopped."""
+    pages = sorted([*COURSE.glob("chapters/*.ipynb"), *COURSE.glob("exercises/*.ipynb")])
+    jupyter = [str(PYTHON), "-m", "jupyter"]
+    trust = [*jupyter, "trust", *map(str, pages)]  # else Lab hides their figures
+    subprocess.run(trust, env=surroundings(), stdout=subprocess.DEVNULL)
+    panel = f"--LabApp.extra_labextensions_path={COURSE / 'tools' / 'lab'}"
+    command = [*jupyter, "lab", panel, *options]
+    return subprocess.run(command, env=surroundings(), cwd=str(COURSE)).returncode
+
+
+def check(notebooks: list) -> int:
+    """Run notebooks as they were handed out, then see answers marked."""
+    rooms = {"env": {**surroundings(), "ATTENTION_RECORD": "off"}, "cwd": str(COURSE)}
+    unsolved = sorted(f"exercises/{one.name}" for one in COURSE.glob("exercises/*.ipynb"))
+    chosen = notebooks or unsolved
+    print("1/3 The doctor", flush=True)
+    ill = subprocess.run([str(PYTHON), "-m", "lib.environment"], **rooms).returncode
+    print(f"2/3 {len(chosen)} notebooks: every cell runs, and gives what is stored", flush=True)
+    nbval = ["-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider",
+             "--nbval", "--nbval-sanitize-with", "tests/nbval.cfg", *chosen]  # fmt: skip
+    failed = subprocess.run([str(PYTHON), *nbval], **rooms).returncode
+    print("3/3 Right and wrong answers are marked", flush=True)
+    marking = str(HERE / "check_marking.py")
+    unmarked = subprocess.run([str(PYTHON), marking], **rooms).returncode
+    bad = bool(ill or failed or unmarked)
+    print("Something above is not as it should be." if bad else "All is well.", flush=True)
+    return int(bad)
+
+
+def main(arguments: list) -> int:
+    """Do what was asked for."""
+    asked, rest = (arguments[0], arguments[1:]) if arguments else ("all", [])
+    if asked not in ("all", "book", "lab", "check", "install"):
+        print(__doc__)
+        return 2
+    if asked == "book":
+        serve().serve_forever()
+    fitting = other_python(about()["python"])
+    if fitting:
+        return subprocess.run([*fitting, __file__, *arguments]).returncode
+    install()
+    if asked == "check":
+        return check(rest)
+    if asked == "all":
+        threading.Thread(target=serve().serve_forever, daemon=True).start()
+    return lab(rest) if asked in ("all", "lab") else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except RefusedError as refused:
+        sys.exit(str(refused))
+    except KeyboardInterrupt:
+        sys.exit("\nStopped.")
