@@ -17,11 +17,13 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from email import message_from_bytes
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
+from packaging.specifiers import SpecifierSet
 from packaging.utils import parse_wheel_filename
 from tqdm import tqdm
 
@@ -36,6 +38,7 @@ FILES = ("LICENSE", "LICENSE-CONTENT", "pyproject.toml", "requirements-book.txt"
 PACKED = {".gz", ".npz", ".png", ".safetensors", ".whl", ".woff", ".woff2"}  # gain nothing more
 DOS = {".bat", ".txt"}  # read on Windows too, at the top of the bundle
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can say
+OWN = f"{sys.version_info.major}.{sys.version_info.minor}"  # the Python whose wheels these are
 SYSTEMS = {"Darwin": "macOS"}
 SLACK = 1.15  # compiled modules and half-filled blocks, beside what the wheels unpack to
 
@@ -53,10 +56,9 @@ def about(wheels: Path) -> dict:
     """For whom a bundle with these wheels is."""
     system = f"{SYSTEMS.get(platform.system(), platform.system())} {platform.machine()}"
     said = project()["project"]
-    python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    place, digits = system.lower().replace(" ", "-"), python.replace(".", "")
+    place, digits = system.lower().replace(" ", "-"), OWN.replace(".", "")
     name = f"{said['name']}-{said['version']}-{place}-py{digits}"
-    return {"name": name, "system": system, "python": python, "bytes": room(wheels)}
+    return {"name": name, "system": system, "python": least(wheels), "bytes": room(wheels)}
 
 
 def room(wheels: Path) -> int:
@@ -66,6 +68,18 @@ def room(wheels: Path) -> int:
         with ZipFile(wheel) as held:
             total += sum(one.file_size for one in held.infolist())
     return int(SLACK * total)
+
+
+def least(wheels: Path) -> str:
+    """The first release of this Python with which all these wheels agree: 3.11.5, for instance."""
+    asked = []
+    for wheel in wheels.glob("*.whl"):
+        with ZipFile(wheel) as held:
+            about = next(name for name in held.namelist() if name.endswith(".dist-info/METADATA"))
+            needs = message_from_bytes(held.read(about))["Requires-Python"]
+        asked.append(SpecifierSet(needs or ""))
+    releases = (f"{OWN}.{micro}" for micro in range(100))
+    return next(one for one in releases if all(spec.contains(one) for spec in asked))
 
 
 def wanted() -> list[str]:

@@ -25,8 +25,8 @@ VENV = COURSE / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 READY = VENV / ".ready"  # written last: without it, an installation was not finished
 PORTS = range(8000, 8020)
-OWN = f"{sys.version_info[0]}.{sys.version_info[1]}"  # the version of this Python
-PIP = ("--isolated", "--disable-pip-version-check", "install", "--no-index", "--find-links")
+OWN = "{}.{}.{}".format(*sys.version_info)  # the version of this Python
+PIP = ("--isolated", "--quiet", "install", "--no-index", "--find-links", WHEELS)
 
 
 class RefusedError(Exception):
@@ -52,26 +52,32 @@ def about(folder: Path = HERE) -> dict:
     return json.loads((folder / "bundle.json").read_text("utf8"))
 
 
-def other_python(wanted: str) -> list:
-    """The command of the Python that the wheels are for, if it is another than this."""
-    if wanted == OWN:
-        return []
+def fits(version: str, least: str) -> bool:
+    """Whether wheels that need 3.11.5 are for this version: 3.11.5 and later, but not 3.12."""
+    ours, theirs = ([int(part) for part in one.split(".")] for one in (version, least))
+    return ours[:2] == theirs[:2] and ours >= theirs
+
+
+def other_python(least: str) -> list:
+    """The command of a Python that the wheels are for, if this is none and the machine has one."""
+    wanted = least.rpartition(".")[0]
     for command in ([f"python{wanted}"], ["py", f"-{wanted}"]):
-        if shutil.which(command[0]):
-            ask = [*command, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
+        if shutil.which(command[0]) and not fits(OWN, least):
+            ask = [*command, "-c", "import sys; print('%d.%d.%d' % sys.version_info[:3])"]
             said = subprocess.run(ask, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            if said.stdout.decode().strip() == wanted:
+            if said.returncode == 0 and fits(said.stdout.decode().strip(), least):
                 return command
     return []
 
 
-def look_at_python(wanted: str, found: str = OWN) -> None:
+def look_at_python(least: str, found: str = OWN) -> None:
     """Refuse a Python for which the wheels were not made."""
-    if found != wanted:
+    if not fits(found, least):
+        wanted = least.rpartition(".")[0]
         raise RefusedError(
-            f"This bundle is for Python {wanted}, and this is Python {found} ({sys.executable}).\n"
-            f"Install Python {wanted}, or get the bundle whose name ends in "
-            f"py{found.replace('.', '')}.\nThe book needs neither: sh start book"
+            f"This bundle is for Python {wanted}, from {least} on, and this is Python {found} "
+            f"({sys.executable}).\nInstall Python {wanted}, or get the bundle whose name ends in "
+            "the digits of yours.\nThe book needs neither: sh start book"
         )
 
 
@@ -95,9 +101,8 @@ def look_at_machine(folder: Path = WHEELS) -> None:
     from packaging.tags import sys_tags
     from packaging.utils import parse_wheel_filename
 
-    here = set(sys_tags())
-    strange = [one.name for one in sorted(folder.glob("*.whl"))
-               if not here & parse_wheel_filename(one.name)[3]]  # fmt: skip
+    here, names = set(sys_tags()), sorted(one.name for one in folder.glob("*.whl"))
+    strange = [name for name in names if not here & parse_wheel_filename(name)[3]]
     if strange:
         raise RefusedError(
             f"This bundle is for {about()['system']}, and this machine is another, or older: "
@@ -157,20 +162,18 @@ def install() -> None:
     print("Installing: a minute or two, once", flush=True)
     # Without pip, because Debian parts it from Python; it stands among the wheels.
     run([sys.executable, "-m", "venv", "--without-pip", VENV])
-    run([PYTHON, next(WHEELS.glob("pip-*.whl")) / "pip", *PIP, WHEELS, "pip"])
-    run([PYTHON, "-m", "pip", *PIP, WHEELS, "-r", COURSE / "requirements.txt"])
-    run([PYTHON, "-m", "pip", *PIP, WHEELS, "--no-deps", "-e", COURSE])
+    run([PYTHON, next(WHEELS.glob("pip-*.whl")) / "pip", *PIP, "pip"])
+    run([PYTHON, "-m", "pip", *PIP, "-r", COURSE / "requirements.txt"])
+    run([PYTHON, "-m", "pip", *PIP, "--no-deps", "-e", COURSE])
     READY.write_text(state(), "utf8")
 
 
 def run(command: list) -> None:
-    """Run one step of the installation; if it fails, show what it said."""
+    """Run one step of the installation, which is silent unless it fails."""
     told = [str(part) for part in command]
-    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    done = subprocess.run(told, env=surroundings(), **piped)
-    if done.returncode:
+    if subprocess.run(told, env=surroundings()).returncode:
         raise RefusedError(
-            f"{done.stdout.decode('utf8', 'replace')}\nThis step failed: {' '.join(told)}\n"
+            f"\nThis step failed: {' '.join(told)}\n"
             "What it said stands above. The next start begins the installation anew."
         )
 
