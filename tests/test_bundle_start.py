@@ -5,6 +5,7 @@ import importlib
 import os
 import shutil
 import subprocess
+import sys
 import urllib.request
 from functools import partial
 from zipfile import ZipFile
@@ -87,13 +88,16 @@ def test_a_wheel_that_was_harmed_is_refused_by_name_and_nothing_is_installed(bun
     assert not (bundle / "course" / ".venv").exists()
 
 
-def test_an_installation_that_fails_shows_why_and_counts_for_none(bundle):
-    (bundle / "course" / "requirements.txt").write_text("unheard-of==1.0\n")
-    refused = start(bundle, "install")
-    assert refused.returncode == 1
-    assert "No matching distribution found for unheard-of==1.0" in refused.stderr
-    assert "begins the installation anew" in refused.stderr
-    assert not module(bundle / "start.py").is_installed()
+def test_a_step_that_fails_shows_why_and_what_was_begun_does_not_count(bundle, capfd):
+    starter = module(bundle / "start.py")
+    starter.PYTHON.parent.mkdir(parents=True)
+    starter.PYTHON.touch()
+    with pytest.raises(starter.RefusedError, match="begins the installation anew"):
+        starter.run([sys.executable, "-c", "import sys; sys.exit('no room')"])
+    assert "no room" in capfd.readouterr().err
+    assert not starter.is_installed()
+    starter.READY.write_text(starter.state())
+    assert starter.is_installed()
 
 
 def test_another_python_is_refused_in_words_and_reads_the_book_all_the_same(bundle):
