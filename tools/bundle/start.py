@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -47,9 +48,9 @@ class Pages(SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
-def about(folder: Path = HERE) -> dict:
+def about() -> dict:
     """For whom this bundle was made."""
-    return json.loads((folder / "bundle.json").read_text("utf8"))
+    return json.loads((HERE / "bundle.json").read_text("utf8"))
 
 
 def fits(version: str, least: str) -> bool:
@@ -81,11 +82,11 @@ def look_at_python(least: str, found: str = OWN) -> None:
         )
 
 
-def look_at_wheels(folder: Path = HERE) -> None:
+def look_at_wheels() -> None:
     """Refuse wheels that are not as they were packed."""
-    for line in (folder / "SHA256SUMS").read_text("utf8").splitlines():
+    for line in (HERE / "SHA256SUMS").read_text("utf8").splitlines():
         wanted, name = line.split("  ")
-        path = folder / name
+        path = HERE / name
         found = sha256(path) if path.is_file() else ""
         if found != wanted:
             raise RefusedError(
@@ -95,13 +96,13 @@ def look_at_wheels(folder: Path = HERE) -> None:
             )
 
 
-def look_at_machine(folder: Path = WHEELS) -> None:
+def look_at_machine() -> None:
     """Refuse a machine for which the wheels were not made, by the rules that pip goes by."""
-    sys.path.insert(0, str(next(folder.glob("packaging-*.whl"))))
+    sys.path.insert(0, str(next(WHEELS.glob("packaging-*.whl"))))
     from packaging.tags import sys_tags
     from packaging.utils import parse_wheel_filename
 
-    here, names = set(sys_tags()), sorted(one.name for one in folder.glob("*.whl"))
+    here, names = set(sys_tags()), sorted(one.name for one in WHEELS.glob("*.whl"))
     strange = [name for name in names if not here & parse_wheel_filename(name)[3]]
     if strange:
         raise RefusedError(
@@ -134,7 +135,7 @@ def surroundings() -> dict:
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith(("PIP_", "PYTHON", "VIRTUAL_ENV"))}  # fmt: skip
     kept.update(PIP_CONFIG_FILE=os.devnull, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
-    return {**kept, "PYTHONHASHSEED": "0"}
+    return {**kept, "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}
 
 
 def is_installed() -> bool:
@@ -198,16 +199,17 @@ def lab(options: list) -> int:
     jupyter = [str(PYTHON), "-m", "jupyter"]
     trust = [*jupyter, "trust", *map(str, pages)]  # else Lab hides their figures
     subprocess.run(trust, env=surroundings(), stdout=subprocess.DEVNULL)
-    panel = f"--LabApp.extra_labextensions_path={COURSE / 'tools' / 'lab'}"
+    panel = f"--LabApp.extra_labextensions_path={COURSE / 'tools/lab'}"
     command = [*jupyter, "lab", panel, *options]
-    return subprocess.run(command, env=surroundings(), cwd=str(COURSE)).returncode
+    with subprocess.Popen(command, env=surroundings(), cwd=str(COURSE)) as running:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Lab has it too, and asks before it stops
+    return running.returncode
 
 
 def check(notebooks: list) -> int:
     """Run notebooks as they were handed out, then see answers marked."""
     rooms = {"env": {**surroundings(), "ATTENTION_RECORD": "off"}, "cwd": str(COURSE)}
-    unsolved = sorted(f"exercises/{one.name}" for one in COURSE.glob("exercises/*.ipynb"))
-    chosen = notebooks or unsolved
+    chosen = notebooks or sorted(map(str, COURSE.glob("exercises/*.ipynb")))
     print("1/3 The doctor", flush=True)
     ill = subprocess.run([str(PYTHON), "-m", "lib.environment"], **rooms).returncode
     print(f"2/3 {len(chosen)} notebooks: every cell runs, and gives what is stored", flush=True)
@@ -215,24 +217,23 @@ def check(notebooks: list) -> int:
              "--nbval", "--nbval-sanitize-with", "tests/nbval.cfg", *chosen]  # fmt: skip
     failed = subprocess.run([str(PYTHON), *nbval], **rooms).returncode
     print("3/3 Right and wrong answers are marked", flush=True)
-    marking = str(HERE / "check_marking.py")
-    unmarked = subprocess.run([str(PYTHON), marking], **rooms).returncode
-    bad = bool(ill or failed or unmarked)
+    unmarked = subprocess.run([str(PYTHON), str(HERE / "check_marking.py")], **rooms).returncode
+    bad = ill or failed or unmarked
     print("Something above is not as it should be." if bad else "All is well.", flush=True)
-    return int(bad)
+    return int(bool(bad))
 
 
 def main(arguments: list) -> int:
     """Do what was asked for."""
-    asked, rest = (arguments[0], arguments[1:]) if arguments else ("all", [])
+    asked, *rest = arguments or ["all"]
     if asked not in ("all", "book", "lab", "check", "install"):
         print(__doc__)
         return 2
     if asked == "book":
         serve().serve_forever()
-    fitting = other_python(about()["python"])
-    if fitting:
-        return subprocess.run([*fitting, __file__, *arguments]).returncode
+    other = other_python(about()["python"])
+    if other:
+        return subprocess.run([*other, __file__, *arguments]).returncode
     install()
     if asked == "check":
         return check(rest)
