@@ -25,6 +25,8 @@ from lib.checking.wording import (
     verdict,
 )
 
+# Seconds for a reference: what it imports for the first time, on a slow machine, is nobody's fault.
+PATIENCE = 300.0
 LATER = "What is right is not in this folder: your answer is judged when your work is graded."
 
 
@@ -56,7 +58,8 @@ def judge(task: Task, answer: Any, seed: int = 0) -> Verdict:
 
 def truth(task: Task, cases: Sequence[Case]) -> list[Outcome]:
     """The right outcomes; an error of the reference is an error of the course, and is raised."""
-    outcomes = [observe(task.reference, case, task.arrays[0], task.call) for case in cases]
+    given = (task.arrays[0], task.call, PATIENCE)
+    outcomes = [observe(task.reference, case, *given) for case in cases]
     for case, outcome in zip(cases, outcomes, strict=True):
         if outcome.status != "returned" or outcome.changed:
             raise RuntimeError(f"the reference of task {task.id} fails on {case.about}: {outcome}")
