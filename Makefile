@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help book draft serve lab notebooks doctor test bench install clean bundle bundle-check
+.PHONY: help book draft serve lab notebooks doctor test bench install clean bundle bundle-check compat
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8000
@@ -70,6 +70,9 @@ bundle: book .venv/.course ## one archive for machines without a network, of thi
 bundle-check: .venv/.course .venv/.chromium .venv/.sandbox ## install and try that archive without a network (Linux)
 	@$(BIN)/python tools/prove_bundle.py
 
+compat: .venv/.nbgrader/.installed .venv/.otter/.installed ## run the checks inside nbgrader and otter; fill the table
+	@$(BIN)/python tools/engines.py
+
 clean: ## remove what was built, and keep what was installed
 	@rm -rf _build
 
@@ -84,10 +87,10 @@ clean: ## remove what was built, and keep what was installed
 	@echo "Installing the course: torch, the real model, JupyterLab, the tests (minutes, once)"
 	@$(PIP) install -r requirements.txt && $(PIP) check && touch $@
 
-# The peers live beside the course, not in it: none of their pins can touch ours.
-.venv/.bench/.installed: requirements-bench.txt .venv/.course
-	@echo "Installing the peers (a minute, once)"
-	@rm -rf .venv/.bench && $(PIP) install --no-deps --target .venv/.bench -r $< && touch $@
+# Peers and other graders live beside the course, not in it: none of their pins can touch ours.
+.venv/.%/.installed: requirements-%.txt .venv/.course
+	@echo "Installing what $< lists (a minute, once)"
+	@rm -rf $(@D) && $(PIP) install --no-deps --target $(@D) -r $< && touch $@
 
 # Node comes from the machine, or from a Python package that carries it.
 node_modules/.installed: package-lock.json | .venv/.book

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import io
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stderr
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from lib.checking import record, recorded, results
@@ -31,6 +34,14 @@ def exercise(name: str) -> Check:
     return Check(loaded, sys._getframe(1).f_globals)
 
 
+class AnswerError(AssertionError):
+    """An answer that is not right yet; the message is its verdict."""
+
+    def _render_traceback_(self) -> list[str]:
+        # IPython would print the lines of the checks above the verdict.
+        return [str(self)]
+
+
 class Check:
     """Call it with the number of a task to have your answer checked."""
 
@@ -46,14 +57,31 @@ class Check:
 
     def __call__(self, task_id: str) -> Verdict:
         """Check one task."""
-        try:
-            task = self.exercise[str(task_id)]
-        except KeyError as unknown:
-            raise ValueError(unknown.args[0]) from None
+        task = self._task(task_id)
         verdict = self._check(task)
         if self.live:
             record.note(verdict, self.cells.texts.get(task.name, ""))
         return verdict
+
+    def require(self, task_id: str) -> None:
+        """Check one task in a cell whose error costs its points, as nbgrader and otter count.
+
+        It prints nothing, returns nothing, and drops what the answer writes to stderr: nbgrader
+        gives no point to a cell with anything there, and takes a number that it shows for a score.
+
+        Raises: AnswerError, whose message is the verdict.
+        """
+        with redirect_stderr(io.StringIO()):
+            verdict = self._check(self._task(task_id))
+        if not verdict.passed:
+            lines = str(verdict).splitlines()
+            raise AnswerError("\n".join(one if one[:1] == " " else fill(one, 96) for one in lines))
+
+    def _task(self, task_id: str) -> Task:
+        try:
+            return self.exercise[str(task_id)]
+        except KeyError as unknown:
+            raise ValueError(unknown.args[0]) from None
 
     def _check(self, task: Task) -> Verdict:
         failure = self.cells.failures.get(task.name)

@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 
 from lib.grading.doctor import demand_soundness, examine
+from lib.grading.engines import ENGINES
 from lib.grading.given import load
 from lib.grading.grading import Late, grade, secret_in
 from lib.grading.journal import graded_in, write
@@ -26,6 +27,12 @@ def main(words: list[str] | None = None) -> int:
     command = commands.add_parser("release", help="a folder to hand out, without any answer")
     command.add_argument("exercises", nargs="+", help="for example 07_self_attention")
     command.add_argument("--out", type=Path, required=True, help="a new folder")
+    command.add_argument(
+        "--engine",
+        choices=sorted(ENGINES),
+        default="",
+        help="make it the source of an assignment there; for trusted students only",
+    )
     command.set_defaults(run=run_release)
     command = commands.add_parser("grade", help="grade a folder of hand-ins")
     command.add_argument("folder", type=Path, help="one notebook, archive or folder per student")
@@ -93,7 +100,7 @@ def run_doctor(said: argparse.Namespace) -> int:
 
 def run_release(said: argparse.Namespace) -> int:
     """Write a bundle for students."""
-    files = release(said.exercises, said.out)
+    files = release(said.exercises, said.out, said.engine)
     print(f"{len(files)} files in {said.out}, and no answer in them")
     return 0
 

@@ -16,10 +16,13 @@ from typing import Any
 
 import nbformat
 import yaml
+from nbformat import NotebookNode
 
 from lib.catalogue import misconceptions
 from lib.checking import Exercise
+from lib.checking.recorded import load as load_recorded
 from lib.checking.recorded import record
+from lib.grading.engines import ENGINES
 from lib.grading.given import allowed, load
 from lib.grading.slicing import slices
 from lib.grading.submissions import code_cells
@@ -29,7 +32,7 @@ CATALOGUE = "lib/catalogue/__init__.py"
 READ_ME = """# {titles}
 
 1. Install Python 3.11, and then, in this folder: `python -m pip install -r requirements.txt`
-2. Start with `jupyter lab`, and open the notebooks in `exercises`.
+2. Start with `jupyter lab`, and open the notebooks in {where}.
 3. Write your answers into the cells that wait for them, and run the check below each.
 4. Hand in the notebook, named as you were told.
 
@@ -38,8 +41,11 @@ Your work is graded on others.
 """
 
 
-def release(names: list[str], out: Path) -> list[Path]:
+def release(names: list[str], out: Path, engine: str = "") -> list[Path]:
     """Write the bundle of some exercises into a new folder, and scan it; the files that it holds.
+
+    With an engine, nbgrader or otter, it is the source of an assignment there: its notebooks stand
+    at the top, beside all that they need.
 
     Raises: FileExistsError where something is there already, ValueError where one exercise gives
     what another asks for, and where the scan finds an answer.
@@ -49,8 +55,9 @@ def release(names: list[str], out: Path) -> list[Path]:
     exercises = {name: load(name) for name in names}
     given = together(exercises)
     for name, exercise in exercises.items():
-        put(out / "exercises" / f"{name}.ipynb", unsolved(name))
         put(out / "exercises" / f"{name}.checks", record(exercise))
+        page = out / ("" if engine else "exercises") / f"{name}.ipynb"
+        put(page, nbformat.writes(adapted(unsolved(name), out, name, engine)) + "\n")
     put(out / "exercises" / "__init__.py", "")
     put(out / "lib" / "__init__.py", "")
     engine = [path.relative_to(ROOT) for path in sorted((ROOT / "lib/checking").glob("*.py"))]
@@ -60,7 +67,8 @@ def release(names: list[str], out: Path) -> list[Path]:
     for module, text in slices(given).items():
         put(out / (module.replace(".", "/") + ".py"), text)
     put(out / "requirements.txt", "\n".join(pins(out)) + "\n")
-    put(out / "README.md", READ_ME.format(titles=", ".join(e.title for e in exercises.values())))
+    titles, where = ", ".join(e.title for e in exercises.values()), "`exercises`"
+    put(out / "README.md", READ_ME.format(titles=titles, where="this folder" if engine else where))
     found = leaks(out, list(exercises.values()))
     if found:
         shutil.rmtree(out)
@@ -109,13 +117,21 @@ def rests_on(thing: Any, seen: frozenset[int] = frozenset()) -> set[int]:
     return found
 
 
-def unsolved(name: str) -> str:
+def adapted(notebook: NotebookNode, out: Path, name: str, engine: str) -> NotebookNode:
+    """The notebook with points where an engine gives them; a task that is judged later has none."""
+    if not engine:
+        return notebook
+    recorded = load_recorded(out / "exercises" / f"{name}.checks").tasks
+    return ENGINES[engine](notebook, {task.id: task for task in recorded if not task.later})
+
+
+def unsolved(name: str) -> NotebookNode:
     """The notebook of an exercise as it is in the book, without outputs."""
     notebook = nbformat.read(ROOT / "exercises" / f"{name}.ipynb", as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-    return nbformat.writes(notebook) + "\n"
+    return notebook
 
 
 def ideas_of(exercises: list[Exercise]) -> str:
