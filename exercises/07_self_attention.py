@@ -60,12 +60,28 @@ def one_hot(table):
     return np.eye(table.shape[-1])[table.argmax(-1)]
 
 
+def in_torch(idea):
+    """The same idea where it stops with an error of torch, and not of NumPy."""
+    # torch was loaded by whoever wrote an answer in it
+    return lambda *given: idea(*map(sys.modules["torch"].as_tensor, given))
+
+
+def keys_as_they_are(q, k, v):
+    return softmax(q @ k / np.sqrt(q.shape[-1])) @ v
+
+
+def exchanged(q, k, v):
+    return with_switches(k, q, v)
+
+
 ATTENTION_WRONG = [
     Wrong("M01", lambda q, k, v: with_switches(q, k, v, scale=1.0)),
     Wrong("M02", lambda q, k, v: with_switches(q, k, v, scale=1 / q.shape[-1])),
     Wrong("M04", lambda q, k, v: with_switches(q, k, v, scale=np.sqrt(q.shape[-1]))),
-    Wrong("M05", lambda q, k, v: softmax(q @ k / np.sqrt(q.shape[-1])) @ v),
-    Wrong("M06", lambda q, k, v: with_switches(k, q, v)),
+    Wrong("M05", keys_as_they_are),
+    Wrong("M05", in_torch(keys_as_they_are)),
+    Wrong("M06", exchanged),
+    Wrong("M06", in_torch(exchanged)),
     Wrong("M07", lambda q, k, v: with_switches(q, v, v)),
     Wrong("M08", lambda q, k, v: with_switches(q, k, k)),
     Wrong("M09", lambda q, k, v: with_switches(
@@ -127,11 +143,6 @@ def all_axes_turned(x, w_q, w_k, w_v):
     return softmax(table) @ (x @ w_v)
 
 
-def all_axes_turned_in_torch(*given):
-    torch = sys.modules["torch"]  # loaded by whoever wrote an answer in it
-    return all_axes_turned(*map(torch.as_tensor, given))
-
-
 def down_the_columns(x, w_q, w_k, w_v):
     table = x @ w_q @ (x @ w_k).swapaxes(-1, -2) / np.sqrt(w_q.shape[-1])
     return softmax(table, -2) @ (x @ w_v)
@@ -148,7 +159,7 @@ SELF_ATTENTION_WRONG = [
     Wrong("M95", lambda x, w_q, w_k, w_v: attend(x @ w_q, x @ w_k, x).output),
     Wrong("M96", keys_over_the_batch),
     Wrong("M482", all_axes_turned),
-    Wrong("M482", all_axes_turned_in_torch),
+    Wrong("M482", in_torch(all_axes_turned)),
     Wrong("M11", down_the_columns),
     Wrong("M01", lambda x, w_q, w_k, w_v: attend(x @ w_q, x @ w_k, x @ w_v, scale=1.0).output),
     Wrong("M03", lambda x, w_q, w_k, w_v: attend(

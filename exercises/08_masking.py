@@ -65,6 +65,7 @@ TRIANGLE_WRONG = [
     Wrong("M24", lambda queries, keys: np.ones((queries, keys), dtype=bool)),
     Wrong("M26", triangle(np.greater)),
     Wrong("M32", triangle(np.less_equal, offset=False)),
+    Wrong("M484", triangle(lambda key, query: key <= query + 1)),
 ]
 
 
@@ -106,6 +107,7 @@ WEIGHTS_WRONG = [
     Wrong("M29", lambda scores, mask: softmax(np.where(mask, scores, -1e9))),
     Wrong("M30", lambda scores, mask: raw_softmax(np.where(mask, scores, -np.inf))),
     Wrong("M11", lambda scores, mask: softmax(scores, -2, where=mask)),
+    Wrong("M485", lambda scores, mask: softmax(scores + mask)),
 ]
 
 
