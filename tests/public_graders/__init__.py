@@ -1,0 +1,1 @@
+"""What the tests of public courses accept: the same classic bugs, run against each."""
