@@ -12,6 +12,7 @@ from reference import parsed
 
 RECORD = "lib/catalogue/kill_matrix.json"
 ATTACKS = "tests/grading/attacks.md"
+OTHERS = "tests/public_graders/results.json"
 GROUP = re.compile(r"^## ([^\n]+)$(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 ATTACK = re.compile(r"^### ([^\n]+): ([a-z ]+) \(([a-z, ]+)\)$", re.MULTILINE)
 
@@ -93,14 +94,51 @@ def attacks(source):
     return "\n".join(rows)
 
 
+def others(source):
+    """Each public grader: how many of the bugs it asks about, catches and lets pass."""
+    found = json.loads((source / OTHERS).read_text("utf8"))
+    rows = ["| tests | bugs they could see | caught | pass |", "|---|--:|--:|--:|"]
+    for one in found["graders"]:
+        seen = Counter(bug["graders"][one["name"]] for bug in found["bugs"])
+        count = seen["caught"] + seen["passes"]
+        rows.append(f"| {one['name']} | {count} | {seen['caught']} | {seen['passes']} |")
+    wrong = sum(bug["ours"]["status"] != "passed" for bug in found["bugs"])
+    every = len(found["bugs"])
+    return "\n".join([*rows, f"| **this course** | {every} | {wrong} | {every - wrong} |"])
+
+
+def strengths(source):
+    """What each public grader does well, what it leaves open, and where it was read."""
+    lines = []
+    for one in json.loads((source / OTHERS).read_text("utf8"))["graders"]:
+        read = "; ".join(f"{file['repository']}, `{file['path']}` at `{file['commit'][:9]}`"
+                         for file in one["read"])  # fmt: skip
+        lines.append(f"- **{one['name']}**. {one['strength']} {one['limit']} Read in {read}.")
+    return "\n".join(lines)
+
+
+def bugs(source):
+    """Every bug: which public graders let it pass, and what it is called here."""
+    found = json.loads((source / OTHERS).read_text("utf8"))["bugs"]
+    rows = ["| bug | caught by | passes | name here |", "|---|--:|---|---|"]
+    for one in found:
+        passes = [name for name, said in one["graders"].items() if said == "passes"]
+        asked = sum(said != "not asked" for said in one["graders"].values())
+        name = ", ".join(map(linked, one["ours"]["ideas"])) or "caught without a name"
+        caught = f"{asked - len(passes)} of {asked}"
+        rows.append(f"| {one['name']} | {caught} | {'; '.join(passes)} | {name} |")
+    return "\n".join(rows)
+
+
 class Tried(SphinxDirective):
     """`{tried} totals` is the table that the function of this name makes."""
 
     required_arguments = 1
 
     def run(self):
-        makers = {make.__name__: make for make in (totals, forms, matrix, attacks)}
-        for name in (RECORD, ATTACKS):
+        makers = (totals, forms, matrix, attacks, others, strengths, bugs)
+        makers = {make.__name__: make for make in makers}
+        for name in (RECORD, ATTACKS, OTHERS):
             self.env.note_dependency(f"{self.env.srcdir}/{name}")
         return parsed(self, makers[self.arguments[0]](Path(self.env.srcdir)))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from bs4 import BeautifulSoup
 from tests.attempts import NAMES, answers, load
 from tests.grading.attacks import ATTACKS
 from tests.kill_matrix import FORMS
+from tests.public_graders.table import RESULTS
 
 TASKS = [(name, task) for name in NAMES for task in load(name).tasks]
 
@@ -60,3 +63,17 @@ def test_every_attack_stands_with_its_status(shown):
     assert [tuple(row[1:]) for row in table] == [
         (name, one.status) for name, one in ATTACKS.items()
     ]
+
+
+def test_every_bug_stands_with_who_lets_it_pass(shown):
+    found = json.loads(RESULTS.read_text("utf8"))
+    table = rows(shown, "the-same-bugs-elsewhere")
+    graders, bugs = table[: len(found["graders"]) + 1], table[len(found["graders"]) + 1 :]
+    assert "Thirty-nine" in shown.find(id="the-same-bugs-elsewhere").get_text()
+    assert [row[0] for row in bugs] == [one["name"] for one in found["bugs"]]
+    assert len(bugs) == 39
+    passes = Counter(name for row in bugs for name in filter(None, row[2].split("; ")))
+    for name, seen, caught, passed in graders:
+        assert int(seen) == int(caught) + int(passed)
+        assert int(passed) == passes[name]
+    assert graders[-1] == ["this course", "39", "39", "0"]
