@@ -4,10 +4,11 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help book draft serve lab notebooks doctor test bench install clean bundle bundle-check compat
+.PHONY: help book draft serve lab notebooks doctor test bench install clean bundle bundle-check compat pdf
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8000
+PAPER ?= a4
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 BUILD := $(BIN)/jupyter-book build . -W -n --keep-going --all -q
@@ -34,6 +35,10 @@ draft: .venv/.course node_modules/.installed ## put your edits of texts into the
 serve: book ## build the book and serve it here
 	@echo "http://127.0.0.1:$(PORT)/ (stop with Ctrl-C; another port: make serve PORT=8001)"
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+
+pdf: book .venv/.course .venv/.chromium ## print the whole book as one PDF (minutes; letter paper: PAPER=letter)
+	@echo "Printing the book twice, the second time with its page numbers"
+	@$(BIN)/python -m tools.make_pdf --paper $(PAPER)
 
 lab: .venv/.course ## open the course in JupyterLab, pages and exercises
 	@$(BIN)/jupyter trust chapters/*.ipynb exercises/*.ipynb > /dev/null # else Lab hides their figures

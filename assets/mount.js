@@ -1,4 +1,5 @@
 // Starts the interactive figures of a page: the modules that JupyterLab shows, without a kernel.
+// Paper gets the still figures.
 
 class Model {
   constructor(state) {
@@ -37,7 +38,10 @@ async function mount(place) {
   const el = document.createElement("div");
   await widget.initialize?.({ model });
   await widget.render({ model, el });
+  const still = [...place.childNodes];
   place.replaceChildren(el); // Only now: until then, the still figure stands there.
+  addEventListener("beforeprint", () => place.replaceChildren(...still));
+  addEventListener("afterprint", () => place.replaceChildren(el));
   place.dataset.mounted = "true";
 }
 
