@@ -1,6 +1,6 @@
-"""How time and memory grow with the length of the text: the curves of chapter 14, in growth.json.
+"""How time and memory grow with the length of the text: the curves of chapter 14.
 
-python benchmarks/growth.py [--small]
+python benchmarks/growth.py [--small]        writes lib/growth.json
 
 Every curve goes round by round over its lengths, and the least of the rounds is kept: what else
 the machine does can only add to a time. One thread, and the time that it was at work: so a
@@ -28,7 +28,7 @@ from lib.multihead import split_heads
 from lib.tiled import tiled
 from lib.transformer import FeedForward
 
-RESULT = Path(__file__).with_name("growth.json")
+RESULT = Path(__file__).parents[1] / "lib" / "growth.json"
 WIDTH, HEADS = 768, 12
 LAYER = [64, 128, 256, 512, 1024, 2048]
 TABLE = [512, 1024, 2048, 4096, 8192]

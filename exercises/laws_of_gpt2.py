@@ -14,7 +14,7 @@ from exercises.gpt2_by_parts import loss
 from lib.checking import Law
 from lib.checking.values import as_numbers, plain
 
-TINY = Path(__file__).resolve().parents[1] / "tests" / "data" / "tiny_gpt2"
+TINY = Path(__file__).resolve().parents[1] / "lib" / "tiny_gpt2"
 
 
 def table(answer, *args):

@@ -23,7 +23,7 @@ from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-REQUIREMENTS = "requirements.txt"
+REQUIREMENTS, COURSE = "requirements.txt", "attention-course"
 # The name under which this Python is called from the course's folder.
 PYTHON = ".venv/bin/python" if Path(sys.prefix) == ROOT / ".venv" else "python"
 ROOM = 2_000_000_000  # bytes: the published GPT-2 of chapter 12 takes a quarter of it
@@ -104,6 +104,20 @@ class Examination:
         return "\n".join(lines)
 
 
+def alone() -> bool:
+    """Were `lib` and `exercises` installed without the course's folder, as on Colab?"""
+    return not (ROOT / REQUIREMENTS).is_file()
+
+
+def declared() -> dict[str, str]:
+    """What the installed course says that it needs: names, and what it asks of their versions.
+
+    Source: the core metadata of packages, Requires-Dist.
+    """
+    said = (re.match(r"([\w.-]+)\s*(.*)", one) for one in metadata.requires(COURSE) or ())
+    return {canonical(one[1]): one[2] for one in said}
+
+
 def canonical(name: str) -> str:
     """The one spelling of a package's name: lower case, with hyphens.
 
@@ -147,15 +161,17 @@ def disagreements(pinned: dict[str, str], found: dict[str, str]) -> dict[str, st
 
 def anew(*names: str) -> tuple[str, ...]:
     """What to tell pip so that it lays in the pinned version of some packages once more."""
-    pinned = pins()
-    wanted = (f"{name}=={pinned[canonical(name)]}" for name in names)
+    pinned = declared() if alone() else {name: f"=={v}" for name, v in pins().items()}
+    wanted = (name + pinned.get(canonical(name), "") for name in names)
     return ("install", "--force-reinstall", "--no-deps", *wanted)
 
 
 def python(version: tuple[int, ...] = sys.version_info[:2]) -> Finding:
     """Is this Python new enough?"""
-    said = (ROOT / "pyproject.toml").read_text("utf8")
-    least = re.search(r'requires-python = ">=(\d+)\.(\d+)"', said).groups()
+    said = metadata.metadata(COURSE)["Requires-Python"] if alone() else (
+        re.search(r'requires-python = "(.*)"', (ROOT / "pyproject.toml").read_text("utf8"))[1]
+    )  # fmt: skip
+    least = said.removeprefix(">=").split(".")
     what, dotted, wanted = "Python is new enough", ".".join(map(str, version)), ".".join(least)
     if version >= tuple(map(int, least)):
         return Finding(what, detail=dotted)
@@ -189,6 +205,18 @@ def packages(found: dict[str, str] | None = None) -> Finding:
     breaks = "; ".join(dict.fromkeys(BREAKS[name] for name in told if name in BREAKS))
     some = [f"{name}=={pinned[name]}" for name in off] if len(off) <= 6 else ["-r", REQUIREMENTS]
     return Finding(what, "; ".join(said), breaks or "the packages that need it", ("install", *some))
+
+
+def imported() -> Finding:
+    """Is there what the pages import, where nothing is pinned?"""
+    found = installed()
+    lost = [name for name in declared() if name not in found]
+    what = "every package that the pages import is here"
+    if not lost:
+        return Finding(what, detail=f"{len(declared())} packages")
+    breaks = "; ".join(dict.fromkeys(BREAKS[name] for name in lost if name in BREAKS))
+    wrong, asked = f"{', '.join(lost)}: absent", (name + declared()[name] for name in lost)
+    return Finding(what, wrong, breaks or "the pages that import it", ("install", *asked))
 
 
 def torch_works(run=subprocess.run) -> Finding:
@@ -304,6 +332,8 @@ def disk(free: int | None = None) -> Finding:
 
 def examine() -> Examination:
     """Look at everything that the pages need, and at what they could use."""
+    if alone():
+        return Examination((python(), imported(), torch_works(), weights(), disk()))
     first = python(), packages()
     if first[1].advice:  # another Python, or nothing installed: all else would only repeat it
         return Examination(first)

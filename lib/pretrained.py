@@ -9,6 +9,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
+# A tiny GPT-2 with random parameters, as transformers saves one, and the logits that it gives.
+TINY = Path(__file__).with_name("tiny_gpt2")
+
 # What the published config.json says, and what our Config calls it.
 SIZES = {
     "vocab_size": "vocab",

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -10,8 +9,8 @@ from safetensors.torch import load_file
 from torch import nn
 
 from lib.gpt2 import GPT2, SIZES, Config, Predicted, next_token_loss
+from lib.pretrained import TINY
 
-TINY = Path(__file__).parent / "data" / "tiny_gpt2"
 EXPECTED = load_file(TINY / "expected.safetensors")
 IDS, LOGITS = EXPECTED["ids"], EXPECTED["logits"]
 D = 35  # the width of the tiny model; queries, keys and values are D by D

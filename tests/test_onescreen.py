@@ -1,6 +1,5 @@
 """GPT-2 on one screen is GPT-2: it makes the logits of transformers and of lib.gpt2."""
 
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +9,7 @@ from safetensors.torch import load_file
 from lib import onescreen
 from lib.gpt2 import GPT2, Config
 from lib.onescreen import Model
-
-TINY = Path(__file__).parent / "data" / "tiny_gpt2"
+from lib.pretrained import TINY
 
 
 def on_one_screen(model: GPT2) -> Model:

@@ -7,13 +7,17 @@
 
 Outputs are reused while the code cells (sources and tags) are unchanged, so an edit of the words
 executes nothing. They are not reused because they are still true: nbval, in `make test`, says that.
+Before the first of its code cells each notebook gets one more, tools/first_cell.py, for those who
+open it alone on Colab.
 """
 
 import argparse
+import copy
 import hashlib
 import os
 import re
 import sys
+import tomllib
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -32,6 +36,12 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 # One thread, and no learner's record: a page shows the same whoever builds it.
 SETTLED = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0",
            "ATTENTION_RECORD": "off"}  # fmt: skip
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]
+FIRST = (ROOT / "tools" / "first_cell.py").read_text("utf8").rstrip("\n").replace(
+    "{repository}", PROJECT["urls"]["Repository"]
+)  # fmt: skip
+# Folded in JupyterLab and VS Code, a form on Colab, and not on the book's page.
+FOLDED = {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": ["remove-cell"]}
 LANGUAGE = {"name": "python", "file_extension": ".py", "pygments_lexer": "ipython3"}
 
 
@@ -45,6 +55,7 @@ def read_page(page):
     notebook = jupytext.reads(page.read_text("utf8"), fmt="md:myst")
     notebook.metadata.pop("jupytext", None)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
+    put_first_cell(notebook)
     seen = Counter()
     for cell in notebook.cells:
         digest = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()
@@ -57,13 +68,27 @@ def read_page(page):
     return notebook
 
 
+def put_first_cell(notebook):
+    """Put the cell that installs the course where it is missing before all other code."""
+    kinds = [cell.cell_type for cell in notebook.cells]
+    if "code" in kinds:
+        cell = nbformat.v4.new_code_cell(FIRST, metadata=copy.deepcopy(FOLDED))
+        notebook.cells.insert(kinds.index("code"), cell)
+
+
 def code_cells(notebook):
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
+def written_cells(notebook):
+    """The code cells of the page itself: without the first one, which says nothing where we are."""
+    return [cell for cell in code_cells(notebook) if cell.metadata.get("cellView") != "form"]
+
+
 def code(notebook):
-    """What decides the outputs: the code cells in order, each with its tags."""
-    return [(cell.source, sorted(cell.metadata.get("tags", []))) for cell in code_cells(notebook)]
+    """What decides the outputs: the written code cells in order, each with its tags."""
+    cells = written_cells(notebook)
+    return [(cell.source, sorted(cell.metadata.get("tags", []))) for cell in cells]
 
 
 def execute(notebook, folder):
@@ -129,7 +154,7 @@ def build(page, force=False, check=False):
         except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
             raise RuntimeError(failure(notebook, error)) from None
     else:
-        for cell, before in zip(code_cells(notebook), code_cells(old), strict=True):
+        for cell, before in zip(written_cells(notebook), written_cells(old), strict=True):
             cell.outputs = before.outputs
     tidy(notebook)
     after = nbformat.writes(notebook).rstrip("\n") + "\n"
@@ -142,7 +167,7 @@ def build(page, force=False, check=False):
 
 def failure(notebook, error):
     """Which cell of the page failed, with its source and the traceback."""
-    cells = code_cells(notebook)
+    cells = written_cells(notebook)
     failing = [i for i, cell in enumerate(cells) for o in cell.outputs if o.output_type == "error"]
     where = f"code cell {failing[-1] + 1} of {len(cells)}" if failing else "a cell"
     plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))

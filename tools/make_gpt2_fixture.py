@@ -1,4 +1,4 @@
-"""Make tests/data/tiny_gpt2: a GPT-2 of transformers with random parameters, and its logits.
+"""Make lib/tiny_gpt2: a GPT-2 of transformers with random parameters, and its logits.
 
 .venv/bin/python tools/make_gpt2_fixture.py
 """
@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import save_file
 from transformers import GPT2Config, GPT2LMHeadModel
 
-FOLDER = Path(__file__).resolve().parents[1] / "tests" / "data" / "tiny_gpt2"
+from lib.pretrained import TINY
 
 
 def model() -> GPT2LMHeadModel:
@@ -53,4 +53,4 @@ def save(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    save(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
+    save(Path(sys.argv[1]) if len(sys.argv) > 1 else TINY)
