@@ -34,7 +34,7 @@ FLOORS = {  # a module imports only from floors below its own
     "options": 8, "training": 9,
     "style": 10, "svg": 11, "plane": 12, "plots": 13, "widgets": 14,  # drawing
     "catalogue": 20, "notebook": 21, "checking": 21,  # the roof
-    "environment": 21, "inventory": 21, "grading": 22,
+    "environment": 21, "inventory": 21, "playground": 21, "grading": 22,
 }  # fmt: skip
 MODELS, DRAWING, ROOF = range(4, 10), range(10, 20), range(20, 30)
 

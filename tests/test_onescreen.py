@@ -1,6 +1,5 @@
 """GPT-2 on one screen is GPT-2: it makes the logits of transformers and of lib.gpt2."""
 
-
 import numpy as np
 import pytest
 import torch

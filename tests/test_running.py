@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -12,9 +13,11 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 from packaging.requirements import Requirement
 
 from lib.environment import canonical, pins
+from tests.test_book import PAGES
 from tests.test_house import ROOT, imported, modules, of_lib
 from tools import build_notebooks as tool
 
@@ -161,3 +164,55 @@ def test_every_file_that_the_code_reads_beside_itself_is_packed():
     rooms += [*ROOT.glob("exercises/*.py"), *ROOT.glob("chapters/*.md")]
     here = {path.relative_to(ROOT) for path in rooms if "__pycache__" not in path.parts}
     assert here <= packed, here - packed
+
+
+def launched(page: Path) -> list[str]:
+    """Where the buttons of a built page lead that open its notebook elsewhere."""
+    services = tuple(CONFIG["launch_buttons"][name] for name in ("colab_url", "binderhub_url"))
+    links = BeautifulSoup(page.read_text("utf8"), "html.parser").find_all("a", href=True)
+    return [link["href"] for link in links if link["href"].startswith(services)]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_leads_to_its_own_notebook_on_colab_and_binder_or_to_none(book_folder, name):
+    source = Path(name).with_suffix(".ipynb")
+    found = launched(book_folder / name)
+    if not (ROOT / source).exists():
+        assert found == []
+        return
+    who, what = tool.PROJECT["urls"]["Repository"].rsplit("/", 2)[1:]
+    assert sorted(found) == [
+        f"https://colab.research.google.com/github/{who}/{what}/blob/main/{source}",
+        f"https://mybinder.org/v2/gh/{who}/{what}/main?urlpath=lab/tree/{source}",
+    ]
+    tracked = subprocess.run(["git", "ls-files", "--error-unmatch", source], cwd=ROOT)
+    assert tracked.returncode == 0, "what a button leads to must be in the repository"
+
+
+def test_buttons_first_cell_and_package_name_one_repository_and_one_branch():
+    repository = CONFIG["repository"]
+    assert repository["url"] == tool.PROJECT["urls"]["Repository"]
+    assert f"attention-course @ git+{repository['url']}@{repository['branch']}" == COURSE
+    assert COURSE in tool.FIRST
+
+
+def test_binder_installs_the_same_pins_and_the_python_that_the_course_asks_for():
+    binder = ROOT / ".binder"
+    assert (binder / "requirements.txt").read_text("utf8") == "-r ../requirements.txt\n"
+    python = (binder / "runtime.txt").read_text("utf8").strip().removeprefix("python-")
+    assert tool.PROJECT["requires-python"] == f">={python}"
+    script = (binder / "postBuild").read_text("utf8")
+    assert os.access(binder / "postBuild", os.X_OK)
+    subprocess.run(["bash", "-n", binder / "postBuild"], check=True)
+    for path in re.findall(r"cp -r (\S+)", script):
+        assert (ROOT / path).is_dir()
+
+
+def test_the_dev_container_runs_commands_that_the_makefile_has():
+    told = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text("utf8"))
+    make, *targets = told["postCreateCommand"].split()
+    assert make == "make"
+    assert set(targets) <= set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf8"), re.M))
+    assert told["image"].startswith(f"python:{tool.PROJECT['requires-python'][2:]}")
+    python = told["customizations"]["vscode"]["settings"]["python.defaultInterpreterPath"]
+    assert python == "${containerWorkspaceFolder}/.venv/bin/python"

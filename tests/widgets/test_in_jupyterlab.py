@@ -13,6 +13,9 @@ from lib.widgets import Interactive
 from tests.lab import jupyterlab
 
 ROOM = Path(widgets.__file__).parent
+OWN = """from lib.encoder import load_minilm
+from lib.playground.sentence import OwnSentence
+OwnSentence(load_minilm(), "She ate an apple.", "apple", ("microsoft", "orange"))"""
 FIGURES = sorted(path.stem for path in ROOM.glob("*.py") if path.stem != "__init__")
 
 
@@ -33,6 +36,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)"}}
     notebook = nbformat.v4.new_notebook(cells=cells, metadata=kernel)
     nbformat.write(notebook, folder / "figures.ipynb")
+    playground = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(OWN)], metadata=kernel)
+    nbformat.write(playground, folder / "playground.ipynb")
     with jupyterlab(folder) as address:
         yield address
 
@@ -55,4 +60,27 @@ def test_every_figure_starts_and_a_switch_reaches_the_kernel(lab: str, browser: 
     page.keyboard.type("print('the kernel says', output_arithmetic.causal)")
     page.keyboard.press("Shift+Enter")
     expect(page.get_by_text("the kernel says True")).to_be_visible(timeout=20_000)
+    page.close()
+
+
+def test_a_sentence_of_the_reader_s_own_goes_to_the_kernel_and_comes_back(
+    lab: str, browser: Browser
+):
+    page = browser.new_page(viewport={"width": 1280, "height": 1800})
+    page.goto(f"{lab}/lab/tree/playground.ipynb")
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
+    page.locator(".jp-CodeCell").first.click(position={"x": 300, "y": 20})
+    page.keyboard.press("Shift+Enter")
+    field = page.get_by_role("textbox", name="sentence")
+    field.wait_for(timeout=60_000)
+    expect(page.locator(".widget-html figure svg")).to_have_count(2)
+    field.fill("The phone is made by apple")
+    field.press("Enter")
+    expect(page.locator(".widget-html figcaption").first).to_contain_text("made")
+    page.keyboard.press("Tab")  # the layer, reached and changed without a mouse
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".widget-html figcaption").first).to_contain_text("Head 0 of layer 1")
+    field.fill("")
+    field.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("write at least one word")
     page.close()
