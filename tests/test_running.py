@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
+import nbformat
 import pytest
 import yaml
 from bs4 import BeautifulSoup
@@ -216,3 +217,15 @@ def test_the_dev_container_runs_commands_that_the_makefile_has():
     assert told["image"].startswith(f"python:{tool.PROJECT['requires-python'][2:]}")
     python = told["customizations"]["vscode"]["settings"]["python.defaultInterpreterPath"]
     assert python == "${containerWorkspaceFolder}/.venv/bin/python"
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_notebook_is_valid_and_its_outputs_need_no_renderer_of_one_program(notebook):
+    read = nbformat.read(notebook, as_version=4)
+    nbformat.validate(read)
+    assert read.metadata["kernelspec"]["name"] == "python3"
+    outputs = [one for cell in read.cells for one in cell.get("outputs", [])]
+    kinds = {kind for one in outputs for kind in one.get("data", {})}
+    assert kinds <= {"text/plain", "text/html", "text/markdown"}
+    for cell in read.cells:  # a fold that is not plain HTML would need an extension
+        assert cell.cell_type == "code" or not re.search(r"^:::|\{dropdown\}", cell.source, re.M)

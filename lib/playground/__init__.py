@@ -39,7 +39,7 @@ class Playground(VBox):
         return f"{type(self).__name__}: in a notebook that runs, a field for {self.yours}"
 
     def _repr_mimebundle_(self, **keywords: Any) -> dict[str, Any]:
-        edge = "border-left:3px solid var(--accent,currentColor);padding-left:0.8em"
+        edge = "border-left:3px solid var(--accent,currentColor);padding-left:0.8em;margin:1em 0"
         note = f'<p style="{edge}">{ALIVE.format(yours=self.yours)}</p>'
         own = {"text/plain": repr(self), "text/html": f"<div>{self.still()}{note}</div>"}
         return super()._repr_mimebundle_(**keywords) | own

@@ -76,11 +76,12 @@ def test_a_sentence_of_the_reader_s_own_goes_to_the_kernel_and_comes_back(
     expect(page.locator(".widget-html figure svg")).to_have_count(2)
     field.fill("The phone is made by apple")
     field.press("Enter")
-    expect(page.locator(".widget-html figcaption").first).to_contain_text("made")
+    caption = page.locator(".widget-html figcaption").first
+    expect(caption).to_contain_text("apple attends to phone", timeout=20_000)
     page.keyboard.press("Tab")  # the layer, reached and changed without a mouse
     page.keyboard.press("ArrowDown")
-    expect(page.locator(".widget-html figcaption").first).to_contain_text("Head 0 of layer 1")
+    expect(caption).to_contain_text("Head 0 of layer 1", timeout=20_000)
     field.fill("")
     field.press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("write at least one word")
+    expect(page.get_by_role("status")).to_contain_text("write at least one word", timeout=20_000)
     page.close()
