@@ -76,8 +76,8 @@ GRADER = Grader(
     strength="Each layer is compared with GPT-2's own on its own activations, and a further test "
     "asks where eps stands, with a sentence that says so.",
     limit="A layer counts as right to one part in a thousand, so a variance with n - 1 of 768 "
-    "numbers is seen only by the test of eps; in the state that was read the comparison prints "
-    "a share of right numbers and fails nothing.",
+    "numbers is seen only by the test of eps; in the state that is cited the comparison prints "
+    "a share of right numbers and fails nothing, as later copies do; here it is a test.",
     tests=(
         Test("causal mask on drawn scores, 5 x 5", frozenset({"causal mask"}), triangle),
         Test("layer norm with eps = 0.1", frozenset({"layer norm"}), large_eps),
