@@ -6,6 +6,7 @@ import ast
 import pickle
 import random
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -171,6 +172,15 @@ class TestStatuses:
         verdict = judge(SCORES, answer)
         assert verdict.status == "too slow"
         assert "loop" in repr(verdict)
+
+    def test_a_reference_may_be_slow_for_its_first_call_may_import_much(self, monkeypatch):
+        monkeypatch.setattr(calling, "SECONDS", 0.1)
+
+        def reference(q, k):
+            time.sleep(0.2)
+            return scores(q, k)
+
+        assert judge(replace(SCORES, reference=reference), scores).passed
 
     def test_a_syntax_error_shows_the_line(self):
         verdict = grade_source(SCORES, "x = 1\ndef answer(q, k:\n    return q\n")
