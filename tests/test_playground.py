@@ -90,20 +90,25 @@ def test_the_way_of_a_word_is_measured_as_on_the_page(encoder, sentence):
 
 def test_a_new_sentence_brings_its_words_and_keeps_the_chosen_one(sentence):
     sentence.sentence.value = "An apple is an apple, says apple."
-    names = [name for name, _ in sentence.word.options]
-    assert names[:4] == ["an (1)", "apple (1)", "is", "an (2)"]
+    names = sentence.word.options
+    assert list(names[:4]) == ["an (1)", "apple (1)", "is", "an (2)"]
     before = sentence.path.value
-    sentence.word.label = "apple (3)"
+    sentence.word.value = "apple (3)"
     assert sentence.path.value != before
-    sentence.sentence.value = "My apple (3) years on."
     sentence.sentence.value = "One orange and the apple."
-    sentence.word.label = "apple"
+    sentence.word.value = "apple"
     sentence.sentence.value = "No apple here."
-    assert sentence.word.label == "apple"
+    assert sentence.word.value == "apple"
+    sentence.sentence.value = "Rain in spring."
+    assert sentence.word.value == "rain"
+    sentence.word.value = "snow"
+    assert said(sentence) == "The sentence has no such word; it has: rain, in, spring, ."
+    assert sentence.table.value
+    assert sentence.path.value == ""
 
 
 def test_pieces_are_one_word(encoder):
-    words = dict(words_of(encoder.read("More yoghurt")))
+    words = words_of(encoder.read("More yoghurt"))
     assert len(words["yoghurt"]) == 3
     assert "cosine with yoghurt" in way_of(
         encoder.read("More yoghurt"), words["yoghurt"], ["a", "a"],

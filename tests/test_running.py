@@ -205,8 +205,7 @@ def test_binder_installs_the_same_pins_and_the_python_that_the_course_asks_for()
     script = (binder / "postBuild").read_text("utf8")
     assert os.access(binder / "postBuild", os.X_OK)
     subprocess.run(["bash", "-n", binder / "postBuild"], check=True)
-    for path in re.findall(r"cp -r (\S+)", script):
-        assert (ROOT / path).is_dir()
+    assert "pip install --no-deps . " in script
 
 
 def test_the_dev_container_runs_commands_that_the_makefile_has():

@@ -18,7 +18,10 @@ ALIVE = (
 
 
 class Playground(VBox):
-    """Rows of controls, a line that says what is wrong, and below it what came of them."""
+    """Rows of controls, a line that says what is wrong, and below it what came of them.
+
+    Controls are fields to type in, and buttons: JupyterLab keeps the arrow keys from all others.
+    """
 
     yours = ""  # what the reader may bring, in words
 

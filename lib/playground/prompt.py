@@ -6,12 +6,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ipywidgets import HTML, Button, FloatSlider, IntSlider, Text
+from ipywidgets import HTML, BoundedFloatText, BoundedIntText, Button, Text
 
 from lib import checkpoints
 from lib.generation import write
 from lib.gpt2 import GPT2
-from lib.playground import WIDE, Playground
+from lib.playground import SHORT, WIDE, Playground
 from lib.tokens import END_OF_TEXT, BytePair
 
 NO_MODEL = "There is no model yet: name one, and load it."
@@ -36,18 +36,19 @@ class OwnPrompt(Playground):
         self.load = Button(description="Load")
         self.prompt = Text(prompt, description="prompt", continuous_update=False, **WIDE)
         self.again = Button(description="Write again")
-        self.temperature = FloatSlider(0.8, min=0, max=2, description="temperature", **WIDE)
-        self.top_k = IntSlider(0, min=0, max=50, description="top-k (0: all)", **WIDE)
-        self.count = IntSlider(30, min=1, max=100, description="new tokens", **WIDE)
+        self.temperature = BoundedFloatText(
+            0.8, max=2, step=0.1, description="temperature", **SHORT
+        )
+        self.top_k = BoundedIntText(0, max=1000, description="top-k (0: all)", **SHORT)
+        self.count = BoundedIntText(30, min=1, max=100, description="new tokens", **SHORT)
         self.text = HTML()
-        knobs = [[one] for one in (self.temperature, self.top_k, self.count)]
-        rows = [[self.source, self.load], [self.prompt, self.again], *knobs]
+        knobs = [self.temperature, self.top_k, self.count]
+        rows = [[self.source, self.load], [self.prompt, self.again], knobs]
         super().__init__(rows, [self.text])
         self.load.on_click(self.fetch)
         self.again.on_click(self.draw_anew)
         for control in (self.prompt, self.temperature, self.top_k, self.count):
             control.observe(self.write, "value")
-            control.continuous_update = False
         self.write()
 
     def still(self) -> str:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from ipywidgets import HTML, Dropdown, Text
+from ipywidgets import HTML, BoundedIntText, Combobox, Text
 from jaxtyping import Float
 from torch import Tensor
 
@@ -31,12 +31,12 @@ class OwnSentence(Playground):
         layer: int = 0,
         head: int = 0,
     ):
-        self.encoder, self.reading, self.drawn = encoder, None, None
+        self.encoder, self.reading, self.words, self.drawn = encoder, None, {}, None
         layers, heads = len(encoder.layers), encoder.layers[0].attention.heads
         self.sentence = Text(sentence, description="sentence", continuous_update=False, **WIDE)
-        self.layer = Dropdown(options=range(layers), value=layer, description="layer", **SHORT)
-        self.head = Dropdown(options=range(heads), value=head, description="head", **SHORT)
-        self.word = Dropdown(description="word", **SHORT)
+        self.layer = BoundedIntText(layer, max=layers - 1, description="layer", **SHORT)
+        self.head = BoundedIntText(head, max=heads - 1, description="head", **SHORT)
+        self.word = Combobox(value=word, description="word", continuous_update=False, **SHORT)
         self.poles = [
             Text(pole, description=name, continuous_update=False, **SHORT)
             for name, pole in zip(("nearer to", "or to"), poles, strict=True)
@@ -45,8 +45,6 @@ class OwnSentence(Playground):
         rows = [[self.sentence], [self.layer, self.head], [self.word, *self.poles]]
         super().__init__(rows, [self.table, self.path])
         self.read()
-        self.word.value = dict(self.word.options)[word]
-        self.draw()
         self.sentence.observe(self.read, "value")
         for control in (self.layer, self.head, self.word, *self.poles):
             control.observe(self.draw, "value")
@@ -63,28 +61,31 @@ class OwnSentence(Playground):
             self.reading, self.table.value, self.path.value = None, "", ""
             self.say(str(error))
             return
-        before, words = self.word.label, words_of(self.reading)
-        self.word.options = words
-        if before in dict(words):
-            self.word.label = before
+        self.words = words_of(self.reading)
+        self.word.options = tuple(self.words)
+        if self.word.value not in self.words:
+            self.word.value = self.word.options[0]
         self.draw()
 
     def draw(self, _change: Any = None) -> None:
         """Draw what the controls ask for, unless it is what is there."""
         poles = [pole.value.strip() for pole in self.poles]
         wanted = [id(self.reading), self.layer.value, self.head.value, self.word.value, *poles]
-        if self.reading is None or self.word.value is None or wanted == self.drawn:
+        if self.reading is None or wanted == self.drawn:
             return
         self.drawn = wanted
         self.say(unknown_in(self.reading))
         self.table.value = table_of(self.reading, self.layer.value, self.head.value)
+        self.path.value = ""
+        if self.word.value not in self.words:
+            self.say(f"The sentence has no such word; it has: {', '.join(self.words)}")
+            return
         try:
             ends = [read_short(self.encoder, pole).hidden[:, 1:-1].mean(1) for pole in poles]
         except ValueError as error:
-            self.path.value = ""
             self.say(f"Of the two to compare with: {error}")
             return
-        self.path.value = way_of(self.reading, self.word.value, poles, ends)
+        self.path.value = way_of(self.reading, self.words[self.word.value], poles, ends)
 
 
 def read_short(encoder: Encoder, text: str) -> Reading:
@@ -108,13 +109,13 @@ def unknown_in(reading: Reading) -> str:
     return f"Words that the model does not know: {count}. It reads [UNK] there." if count else ""
 
 
-def words_of(reading: Reading) -> list[tuple[str, tuple[int, ...]]]:
-    """The words between the markers, each once by name, with the places of their pieces."""
+def words_of(reading: Reading) -> dict[str, list[int]]:
+    """The words between the markers, numbered where they repeat, and where their pieces are."""
     words = reading.words()[1:-1]
     names = [name for name, _ in words]
     counted = [f"{name} ({names[: i + 1].count(name)})" if names.count(name) > 1 else name
                for i, name in enumerate(names)]  # fmt: skip
-    return [(name, tuple(at)) for name, (_, at) in zip(counted, words, strict=True)]
+    return {name: places for name, (_, places) in zip(counted, words, strict=True)}
 
 
 def table_of(reading: Reading, layer: int, head: int) -> str:
@@ -135,13 +136,13 @@ def table_of(reading: Reading, layer: int, head: int) -> str:
 
 def way_of(
     reading: Reading,
-    places: tuple[int, ...],
+    places: list[int],
     poles: list[str],
     ends: list[Float[Tensor, "layer d_model"]],
 ) -> str:
     """Draw the cosines of a word with two others, before the first layer and after each."""
     word = "".join(reading.tokens[place].removeprefix("##") for place in places)
-    vectors = reading.hidden[:, list(places)].mean(1).numpy()  # (layer, d_model)
+    vectors = reading.hidden[:, places].mean(1).numpy()  # (layer, d_model)
     near = np.stack([cosine(vectors, end.numpy()) for end in ends])  # (pole, layer)
     names = poles if poles[0] != poles[1] else [f"{poles[0]}, left", f"{poles[1]}, right"]
     before, after = (names[int(near[:, at].argmax())] for at in (0, -1))

@@ -79,7 +79,7 @@ def test_a_sentence_of_the_reader_s_own_goes_to_the_kernel_and_comes_back(
     caption = page.locator(".widget-html figcaption").first
     expect(caption).to_contain_text("apple attends to phone", timeout=20_000)
     page.keyboard.press("Tab")  # the layer, reached and changed without a mouse
-    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
     expect(caption).to_contain_text("Head 0 of layer 1", timeout=20_000)
     field.fill("")
     field.press("Enter")
