@@ -232,3 +232,25 @@ def test_it_runs_as_a_file_without_any_package_and_an_older_python_can_read_it()
     assert ran.returncode == 1, ran.stderr
     assert ran.stdout.startswith("One thing is not as it should be.")
     assert "most packages are absent" in ran.stdout
+
+
+@pytest.fixture
+def alone(monkeypatch, tmp_path):
+    """The course as a page on Colab has it: installed, without its folder and its pins."""
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    said = ["numpy>=2", "matplotlib", "nowhere_to-be.found==1.0", "torch>=2.6"]
+    monkeypatch.setattr(environment.metadata, "requires", lambda _: said)
+
+
+def test_installed_alone_the_course_is_held_to_what_it_declares(alone):
+    assert environment.alone()
+    found = environment.imported()
+    assert found.wrong == "nowhere-to-be-found: absent"
+    assert found.pip == ("install", "nowhere-to-be-found==1.0")
+    assert environment.anew("torch")[-1] == "torch>=2.6"
+    assert environment.anew("ipykernel")[-1] == "ipykernel"
+    assert not environment.python().wrong
+
+
+def test_at_home_the_course_is_not_alone():
+    assert not environment.alone()
