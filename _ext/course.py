@@ -1,11 +1,9 @@
 """What the book needs beyond its theme: the front end laid in, and the theme's slips mended."""
 
 import functools
-import json
 import re
 import shutil
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 
 from docutils import nodes
@@ -43,6 +41,9 @@ MENDS = [  # (what the theme writes, what the page should say)
         r'<p class="((?:collapsed|expanded) admonition-title)">([^<]*)</p>',
         r'<span class="\1">\2</span>',
     ),
+    # The first page is called what the book is; and the viewport is said three times.
+    (r"<title>(.+?) &#8212; \1</title>", r"<title>\1</title>"),
+    (r'\s*<meta name="viewport" content="width=device-width, initial-scale=1" ?/>', ""),
     # Verdicts link to notebooks, which JupyterLab opens; the book has pages.
     (r'(<a class="course-read" href="[^"#]*)\.ipynb', r"\1.html"),
 ]
@@ -83,16 +84,6 @@ def choose_scripts(app, page, template, context, doctree):
     if 'class="course-questions' in body:
         app.add_js_file("inventory.js", type="module")
         app.add_css_file("inventory.css")
-
-
-def describe(app, page, template, context, doctree):
-    """Give a notebook's page its description, which MyST reads from written pages only."""
-    source = Path(app.srcdir) / f"{page}.ipynb"
-    if doctree is None or not source.exists():
-        return
-    myst = json.loads(source.read_text("utf8"))["metadata"].get("myst", {})
-    for name, content in myst.get("html_meta", {}).items():
-        context["metatags"] += f'\n<meta name="{escape(name)}" content="{escape(content)}" />'
 
 
 def mend_pages(app, error):
@@ -139,6 +130,5 @@ def setup(app):
     app.add_directive("inventory", Inventory)
     app.connect("builder-inited", lay_in)
     app.connect("html-page-context", choose_scripts, priority=900)
-    app.connect("html-page-context", describe)
     app.connect("build-finished", mend_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
