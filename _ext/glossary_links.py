@@ -88,10 +88,10 @@ def running_text(doctree: nodes.document) -> Iterator[nodes.Text]:
 
 
 def is_apart(node: nodes.Element) -> bool:
-    """A cell with its outputs, or a section in which a link would be in the way."""
+    """A cell with its outputs, a card that is a link itself, or a section where links disturb."""
     if isinstance(node, nodes.section):
         return node.next_node(nodes.title).astext() in UNLINKED
-    return "cell" in node.get("classes", ())
+    return not {"cell", "sd-card"}.isdisjoint(node.get("classes", ()))
 
 
 class Linker:
