@@ -1,5 +1,7 @@
 """The book as its readers meet it: every page, wide and narrow, light and dark, in Chromium."""
 
+import re
+from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
@@ -169,8 +171,12 @@ def test_every_picture_is_described_and_every_figure_states_its_claim(book_folde
     for figure in page.find_all("figure", class_="course-figure"):
         drawn = figure.find(attrs={"role": "img"})
         assert drawn is not None, figure.get_text()[:80]
-        assert len(drawn.get("aria-label", "")) > 20, figure.get_text()[:80]
-        assert len(figure.find("figcaption").get_text()) > 20
+        seen, claim = drawn.get("aria-label", ""), figure.find("figcaption").get_text()
+        assert len(claim) > 20
+        assert re.fullmatch(r"[A-Z\d].+\.", seen), f"no sentence: {seen!r}"
+        assert len(seen.split()) >= 5, seen
+        assert not re.match(r"(?i)(an? |the )?(plot|figure|image|picture|graph|chart)\b", seen)
+        assert SequenceMatcher(None, seen, claim).ratio() < 0.8, f"the caption again: {seen}"
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -39,7 +39,12 @@ class Alignment(Interactive):
         """Draw the weights of the sentence, or of the first if it is none of those stored."""
         stored = {" ".join(one["source"]): one for one in TRAINED["shown"]}
         one = stored.get(self.sentence, TRAINED["shown"][0])
-        english, french = " ".join(one["source"]), " ".join(one["target"])
+        french = " ".join(one["target"])
+        pairs = ", ".join(
+            f"{word} on {one['source'][int(np.argmax(row))]} with {max(row):.2f}"
+            for word, row in zip(one["target"], one["weights"], strict=True)
+            if word != "."
+        )
         return plots.heatmap(
             np.array(one["weights"]),
             rows=one["target"],
@@ -47,6 +52,6 @@ class Alignment(Interactive):
             high=1.0,
             row_label="French words",
             column_label="English words",
-            alt=f"The weights of each French word on the English words of: {english}",
+            alt=f"The largest weight of each French word: {pairs}.",
             caption=f"The trained model writes: {french} Each row is a French word.",
         )

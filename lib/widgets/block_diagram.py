@@ -68,7 +68,8 @@ class BlockDiagram(Interactive):
             values=True,
             row_label="",
             column_label="feature",
-            alt=f"The tables on the edges of a {order} block, from the stream in to the last sum.",
+            alt=f"{len(tables)} tables on the edges of a {order} block, from the stream in to the "
+            f"last sum, each with {len(self.x)} tokens and {len(self.x[0])} features.",
             caption=f"A {order} block by its edges: every table that is added has the stream's "
             "shape. In the live figure the additions can be left out.",
         )

@@ -42,6 +42,8 @@ class HeadReshape(Interactive):
             digits=1,
             row_label="row of a head",
             column_label="place",
-            alt=f"The numbers inside the heads after {how}, named as token and feature.",
+            alt=f"What stands in the heads after {how}: the first row of head 1 holds "
+            f"{', '.join(f'{name:.1f}' for name in inside[0, 0])}, and its second row "
+            f"{', '.join(f'{name:.1f}' for name in inside[0, 1])}.",
             caption=f"After {how}, {fate}; 2.5 is feature 5 of token 2.",
         )

@@ -65,7 +65,9 @@ class NextToken(Interactive):
             {"softmax of the row": softmax(logits)[first], "drawn from": kept[first]},
             names,
             label="weight",
-            alt=f"The weights of the likeliest words after the, as they are and with {chosen}.",
+            alt=f"The {len(first)} likeliest words after the, from {names[0]} to {names[-1]}, in "
+            f"pairs of bars: {names[0]} has {softmax(logits)[first[0]]:.2f} of the row, and "
+            f"{kept[first[0]]:.2f} with {chosen}.",
             caption=f"After the word the: with {chosen}, {int((kept > 0).sum())} of {len(row)} "
             f"words can come, and {names[0]} comes in {kept[first[0]]:.0%} of all draws.",
         )

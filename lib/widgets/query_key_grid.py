@@ -33,13 +33,22 @@ class QueryKeyGrid(Interactive):
         table = softmax(table) if self.shows == "weights" else table
         return table if self.layout_of_queries == "rows" else table.T
 
+    def favourites(self) -> str:
+        """Which keys each query likes best, in words."""
+        table = self.table() if self.layout_of_queries == "rows" else self.table().T
+        return "; ".join(
+            f"{word} with {' and '.join(np.array(self.words)[row == row.max()])}, {row.max():.3g}"
+            for word, row in zip(self.words, table, strict=True)
+        )
+
     def still(self) -> Figure:
         """Draw the table of scores or weights."""
         labels = ("query", "key") if self.layout_of_queries == "rows" else ("key", "query")
         return plots.heatmap(
             self.table(), self.words, self.words, digits=2 if self.shows == "weights" else 1,
             row_label=labels[0], column_label=labels[1],
-            alt=f"A table of {self.shows}, one for each pair of {', '.join(self.words)}.",
+            alt=f"A table of {self.shows}, queries in {self.layout_of_queries}. "
+            f"The largest of each query: {self.favourites()}.",
             caption="The query of creature matches the keys of fluffy and blue, and the query of "
             "blue does not match the key of creature. In the live figure the two matrices can be "
             "changed.",

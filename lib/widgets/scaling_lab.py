@@ -63,7 +63,8 @@ class ScalingLab(Interactive):
             [f"key {place + 1}" for place in range(self.n)],
             role="key",
             label="weight",
-            alt=f"{self.n} bars, the largest {weights[0]:.2f}.",
+            alt=f"{self.n} bars, the largest first: {weights[0]:.2f}, then {weights[1]:.2f}, "
+            f"and {weights[2:].sum():.2f} for all others together.",
             caption=f"One query of width {self.d_k} over {self.n} random keys, the scores "
             f"{words[self.divisor]}: the largest weight is {weights[0]:.2f}, the entropy "
             f"{entropy(weights):.2f} of at most {math.log(self.n):.2f}, and the weights' "

@@ -32,7 +32,9 @@ class SoftmaxExplorer(Interactive):
             row_label="key",
             column_label="weight, and its slopes by the scores",
             high=1.0,
-            alt=f"The weights of four keys with the scores {listed}, and the table of slopes.",
+            alt=f"Four keys with the scores {listed} have the weights "
+            f"{', '.join(f'{weight:.2f}' for weight in weights)}. Beside them the table of slopes: "
+            "positive on its diagonal, negative elsewhere.",
             caption=f"Weights of the scores {listed} at T = {self.temperature:.2g}. Raising a "
             "score raises its own weight, and every other key pays in proportion to what it has.",
         )

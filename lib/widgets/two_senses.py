@@ -129,6 +129,7 @@ class TwoSenses(Interactive):
             np.stack([*axes, *self.flat(np.array(list(lines.values())))]),
             [*senses, *lines],
             roles=[*["key"] * len(senses), "muted", *["accent"] * len(names)],
-            alt=f"Arrows for {self.word}, by cosine with the axes of its senses. {said}.",
+            alt=f"Arrows from one point: the axes {' and '.join(senses)} at right angles, and "
+            f"between them {len(names)} for {self.word}.",
             caption=f"{self.text} Cosines of {self.word} with its senses: {said}.",
         )

@@ -105,3 +105,11 @@ def test_a_figure_without_a_still_says_that_it_needs_one():
 
     with pytest.raises(NotImplementedError, match=r"Unfinished needs a still\(\)"):
         Unfinished()._repr_mimebundle_()
+
+
+@every_figure
+def test_a_still_figure_is_described_by_what_it_shows_and_not_by_its_kind(module):
+    still = figure_of(module)().still()
+    assert re.search(r"\d|\b(?:twenty|eleven|all|none)\b", still.alt), still.alt
+    assert len(still.alt.split()) >= 7, still.alt
+    assert still.alt != still.caption
