@@ -149,16 +149,16 @@ def draw_icon(drawing, size):
     """Its rectangles, in order, each over what stands there; iOS rounds the corners itself."""
     scale = size / float(drawing.get("viewBox").split()[2])
     icon = Image.new("RGBA", (size, size))
-    outer, *cells = drawing.iter("{http://www.w3.org/2000/svg}rect")
+    outer, group = drawing
     icon.paste(ImageColor.getrgb(outer.get("fill")), (0, 0, size, size))
-    for cell in cells:
+    fill = ImageColor.getrgb(group.get("fill"))
+    for cell in group:
         x, y, width, height, r = (
             scale * float(cell.get(name)) for name in ("x", "y", "width", "height", "rx")
         )
         over = Image.new("RGBA", icon.size)
-        opaque = round(255 * float(cell.get("opacity", 1)))
-        fill = (*ImageColor.getrgb(cell.get("fill", "white")), opaque)
-        ImageDraw.Draw(over).rounded_rectangle((x, y, x + width, y + height), r, fill=fill)
+        seen = (*fill, round(255 * float(cell.get("opacity", 1))))
+        ImageDraw.Draw(over).rounded_rectangle((x, y, x + width, y + height), r, fill=seen)
         icon = Image.alpha_composite(icon, over)
     return icon
 

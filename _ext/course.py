@@ -42,7 +42,7 @@ MENDS = [  # (what the theme writes, what the page should say)
         r'<span class="\1">\2</span>',
     ),
     # The first page is called what the book is; and the viewport is said three times.
-    (r"<title>(.+?) &#8212; \1</title>", r"<title>\1</title>"),
+    (r"<title>(.+?) &#\d+; \1</title>", r"<title>\1</title>"),
     (r'\s*<meta name="viewport" content="width=device-width, initial-scale=1" ?/>', ""),
     # Verdicts link to notebooks, which JupyterLab opens; the book has pages.
     (r'(<a class="course-read" href="[^"#]*)\.ipynb', r"\1.html"),

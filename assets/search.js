@@ -32,12 +32,12 @@ const written = (element) => element.textContent.replace(/\\[()[\]]/g, "").trim(
 Search.htmlToText = (html, anchor) => {
   const page = new DOMParser().parseFromString(html, "text/html");
   page.querySelectorAll(".headerlink, .prev-next-area, script, style").forEach((e) => e.remove());
-  const found = anchor && page.getElementById(decodeURIComponent(anchor.slice(1)));
+  const found = page.getElementById(decodeURIComponent(anchor.slice(1)));
   if (found?.matches("tr")) return [...found.cells].map(written).join(" · ");
   if (found?.matches("dt")) {
     let meaning = found;
     while (meaning.matches("dt")) meaning = meaning.nextElementSibling;
     return `${written(found)}: ${written(meaning)}`;
   }
-  return written(found || page.querySelector("article"));
+  return written(found ?? page.querySelector("article"));
 };

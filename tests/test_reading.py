@@ -55,8 +55,7 @@ def open_page(browser: Browser, book: str) -> Iterator:
 
 
 @pytest.mark.parametrize(
-    ("name", "size"),
-    [("index.html", WIDE), ("chapters/03_context.html", PHONE), ("inventory.html", PHONE)],
+    ("name", "size"), [("index.html", WIDE), ("chapters/03_context.html", PHONE)]
 )
 def test_the_keyboard_walks_a_whole_page_and_its_reader_always_sees_where(open_page, name, size):
     page, unseen = open_page(name, size=size), []
@@ -123,15 +122,14 @@ MOVES = """() => [...document.querySelectorAll("*")].filter((e) => {
 }).map((e) => e.outerHTML.slice(0, 120))"""
 
 
-@pytest.mark.parametrize("name", ["index.html", "chapters/09_multi_head.html"])
-def test_nothing_moves_by_itself_for_a_reader_who_wants_no_movement(open_page, name):
+def test_nothing_moves_by_itself_for_a_reader_who_wants_no_movement(open_page):
+    name = "chapters/09_multi_head.html"
     assert open_page(name, motion="no-preference").evaluate(MOVES), "nothing would be tested"
     still = open_page(name)
     assert still.evaluate(MOVES) == []
-    if name != "index.html":
-        still.get_by_role("button", name="Play the steps").click()
-        expect(still.locator(".kit-cells")).to_be_visible()
-        assert still.evaluate("document.getAnimations().length") == 0
+    still.get_by_role("button", name="Play the steps").click()
+    expect(still.locator(".kit-cells")).to_be_visible()
+    assert still.evaluate("document.getAnimations().length") == 0
 
 
 def search(page: Page, words: str) -> list[tuple[str, str]]:
@@ -139,7 +137,7 @@ def search(page: Page, words: str) -> list[tuple[str, str]]:
     page.goto(page.url.split("?")[0] + f"?q={quote(words)}")
     expect(page.locator("#search-results .search-summary")).to_contain_text("best results")
     first = page.locator("#search-results li:nth-child(-n+4)")
-    expect(first.first.locator("p.context")).to_be_visible()
+    expect(page.locator("#search-results li:not(:has(p.context))")).to_have_count(0)
     return [(one.locator("a").get_attribute("href"), one.inner_text()) for one in first.all()]
 
 
@@ -149,12 +147,9 @@ FOUND = [  # what is typed: where it leads, what is said there, the chapter that
     ("mask", "glossary.html#term-mask", "may attend", "08"),
     ("attend", "glossary.html#term-query", "asks", "04"),
     ("RoPE", "glossary.html#term-sinusoidal-positions", "rotary", ""),
-    ("backpropagation", "glossary.html#term-gradient", "derivatives", ""),
     ("d_k", "notation.html#symbol-", "width of a query and of a key", "04"),
     ("√d", "notation.html#symbol-", "divided by", "05"),
-    ("1/sqrt(d_k)", "notation.html#symbol-", "divided by", "05"),
     ("Q", "notation.html#symbol-", "ask, offer and hand over", "04"),
-    ("W_q", "notation.html#symbol-", "learned maps", "04"),
     ("QKᵀ", "notation.html#symbol-", "every query with every key", "04"),
     ("Δe", "notation.html#symbol-", "adds to an embedding", "07"),
 ]
