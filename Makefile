@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help book draft serve lab notebooks doctor test bench install clean bundle bundle-check compat pdf
+.PHONY: help book draft serve lab notebooks doctor test bench install clean bundle bundle-check compat pdf site links update wheels
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8000
@@ -50,7 +50,7 @@ notebooks: .venv/.course ## make the notebooks again whose text changed
 doctor: .venv/.course ## say what is missing for the pages, and what mends it
 	@$(BIN)/python -m lib.environment
 
-install: .venv/.course .venv/.chromium .venv/.sandbox node_modules/.installed ## install everything, run nothing
+install: .venv/.course .venv/.site .venv/.chromium .venv/.sandbox node_modules/.installed ## install everything, run nothing
 
 test: export ATTENTION_RECORD := off
 test: install ## install everything; then lint, unit tests, every notebook, the book in a browser
@@ -78,6 +78,15 @@ bundle-check: .venv/.course .venv/.chromium .venv/.sandbox ## install and try th
 compat: .venv/.nbgrader/.installed .venv/.otter/.installed ## run the checks inside nbgrader and otter; fill the table
 	@$(BIN)/python tools/engines.py
 
+site: book .venv/.site ## write _build/site for any static host, print its sizes, check its links
+	@$(BIN)/python tools/make_site.py publish _build/html _build/site
+links: .venv/.site ## follow the links of that site to other hosts, and list what is gone
+	@$(BIN)/python tools/make_site.py links _build/site _build/links.md
+update: .venv/.course ## show newer pins, what fits, why others are held; APPLY=1 writes what fits
+	@$(BIN)/python tools/newer_pins.py $(if $(APPLY),--apply)
+wheels: .venv/.course ## show for which Pythons and systems every pin has a wheel; minutes
+	@$(BIN)/python tools/wheels.py
+
 clean: ## remove what was built, and keep what was installed
 	@rm -rf _build
 
@@ -96,6 +105,15 @@ clean: ## remove what was built, and keep what was installed
 .venv/.%/.installed: requirements-%.txt .venv/.course
 	@echo "Installing what $< lists (a minute, once)"
 	@rm -rf $(@D) && $(PIP) install --no-deps --target $(@D) -r $< && touch $@
+
+.venv/.site: requirements-site.txt .venv/.book
+	@echo "Installing what checks the site and its workflows (seconds, once)"
+	@$(PIP) install --no-deps -r $< && touch $@
+
+# The peers live beside the course, not in it: none of their pins can touch ours.
+.venv/.bench/.installed: requirements-bench.txt .venv/.course
+	@echo "Installing the peers (a minute, once)"
+	@rm -rf .venv/.bench && $(PIP) install --no-deps --target .venv/.bench -r $< && touch $@
 
 # Node comes from the machine, or from a Python package that carries it.
 node_modules/.installed: package-lock.json | .venv/.book
