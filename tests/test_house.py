@@ -114,7 +114,7 @@ def test_the_map_of_the_readme_is_the_tree():
     mapped = {line.split()[0] for line in block.splitlines() if line.strip()}
     # A module of lib has a line of its own; every other folder is one place.
     places = {
-        str(path) if len(path.parts) == 1 or path.parts[:-1] == ("lib",)
+        path.as_posix() if len(path.parts) == 1 or path.parts[:-1] == ("lib",)
         else "/".join(path.parts[: 2 if path.parts[0] == "lib" else 1]) + "/"
         for path in FILES
     } - {"lib/__init__.py"}  # fmt: skip
@@ -184,7 +184,7 @@ def test_a_chapter_ends_with_five_questions_of_one_right_choice_each(path):
 )  # fmt: skip
 def test_a_colour_is_spelled_in_one_place_only(path):
     found = {match.group() for match in COLOUR.finditer(read(path))}
-    assert found <= ALLOWED.get(str(path), set()), f"take these from lib.style: {found}"
+    assert found <= ALLOWED.get(path.as_posix(), set()), f"take these from lib.style: {found}"
 
 
 def test_no_cupboards_no_big_files_no_secrets_of_one_machine():
@@ -199,6 +199,7 @@ def test_no_cupboards_no_big_files_no_secrets_of_one_machine():
 
 def test_every_requirement_is_pinned_exactly():
     for name in (str(path) for path in FILES if path.match("requirements*.txt")):
+    for name in (path.name for path in FILES if path.match("requirements*.txt")):
         lines = [line for line in read(Path(name)).splitlines() if not line.startswith(("#", "-r"))]
         assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines), name
     assert "torch" not in read(Path("requirements-book.txt")).replace("No torch", "")
