@@ -214,6 +214,7 @@ def test_a_cut_transfer_goes_on_where_it_was_in_the_next_call(loopback, tmp_path
     assert loopback.ranges_asked() == ["bytes=50000-"]
 
 
+@pytest.mark.linux
 def test_a_process_killed_in_the_middle_costs_only_the_rest(loopback, tmp_path):
     code = f"from lib.hub import folder; folder({NAME!r}, endpoint={loopback.endpoint!r})"
     environment = {**os.environ, "HF_HUB_CACHE": str(tmp_path / "cache")}

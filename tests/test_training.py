@@ -430,6 +430,7 @@ training.main(sys.argv[1:])
 """
 
 
+@pytest.mark.linux
 def test_a_training_killed_in_the_middle_goes_on_to_the_same_losses(tmp_path, capsys):
     run = ["--steps=70", "--every=20", "--seed=3"]
     whole, parts = tmp_path / "whole.jsonl", tmp_path / "parts.jsonl"
