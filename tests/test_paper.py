@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from pypdf import PdfReader
 
 from tools.chromium_print import MARGIN, PIXEL, NotPrintedError, Printing
-from tools.make_pdf import course, make
+from tools.make_pdf import ROOT, course, make
 from tools.one_document import Bound, Leaf, leaves
 
 HOME = "https://course.example/book/"
@@ -111,6 +111,11 @@ def test_what_cannot_be_printed_well_is_refused_by_name(browser, tmp_path, body,
     with pytest.raises(NotPrintedError, match=said):
         Printing(page, tmp_path, f"<!doctype html>{body}", "a4").check()
     page.close()
+
+
+def test_the_text_block_that_is_checked_is_the_one_that_is_printed():
+    css = (ROOT / "assets" / "print.css").read_text("utf8")
+    assert re.search(rf"@page {{\s*margin: \d+mm {MARGIN}mm \d+mm;", css)
 
 
 def test_what_fits_is_not_refused(browser, tmp_path):

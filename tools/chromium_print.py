@@ -41,8 +41,9 @@ OVERFULL = """(width) => {
     }
     return found;
 }"""
+# As wide whatever the number is (with spaces as wide as a digit), so filling in moves nothing.
 FILL = """(numbers) => document.querySelectorAll("[data-of]").forEach(
-    (one) => (one.textContent = numbers[one.dataset.of]))"""
+    (one) => (one.textContent = String(numbers[one.dataset.of]).padStart(3, "\u2007")))"""
 
 
 class NotPrintedError(Exception):

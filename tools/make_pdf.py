@@ -130,7 +130,7 @@ def printed(printing: Printing, bound: Bound) -> Pdf:
     numbers = numbers_of(pdf)
     moved = [f"{name}: {draft.get(name)}, now {n}" for name, n in numbers.items()
              if draft.get(name) != n]  # fmt: skip
-    refuse(moved, "things moved when the contents got their numbers", "Widen .paper-number.")
+    refuse(moved, "things moved when the contents got their numbers", "See FILL and paper.css.")
     check_links(pdf, bound.targets, numbers)
     name_outline(pdf, bound.headings())
     return pdf
