@@ -4,7 +4,8 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help book draft serve lab notebooks doctor test bench install clean bundle bundle-check compat pdf site links update wheels
+.PHONY: help book draft serve pdf lab notebooks doctor install test bench bundle bundle-check \
+	compat site links update wheels clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8000
@@ -80,10 +81,13 @@ compat: .venv/.nbgrader/.installed .venv/.otter/.installed ## run the checks ins
 
 site: book .venv/.site ## write _build/site for any static host, print its sizes, check its links
 	@$(BIN)/python tools/make_site.py publish _build/html _build/site
+
 links: .venv/.site ## follow the links of that site to other hosts, and list what is gone
 	@$(BIN)/python tools/make_site.py links _build/site _build/links.md
+
 update: .venv/.course ## show newer pins, what fits, why others are held; APPLY=1 writes what fits
 	@$(BIN)/python tools/newer_pins.py $(if $(APPLY),--apply)
+
 wheels: .venv/.course ## show for which Pythons and systems every pin has a wheel; minutes
 	@$(BIN)/python tools/wheels.py
 
@@ -109,11 +113,6 @@ clean: ## remove what was built, and keep what was installed
 .venv/.site: requirements-site.txt .venv/.book
 	@echo "Installing what checks the site and its workflows (seconds, once)"
 	@$(PIP) install --no-deps -r $< && touch $@
-
-# The peers live beside the course, not in it: none of their pins can touch ours.
-.venv/.bench/.installed: requirements-bench.txt .venv/.course
-	@echo "Installing the peers (a minute, once)"
-	@rm -rf .venv/.bench && $(PIP) install --no-deps --target .venv/.bench -r $< && touch $@
 
 # Node comes from the machine, or from a Python package that carries it.
 node_modules/.installed: package-lock.json | .venv/.book

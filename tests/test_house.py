@@ -199,7 +199,6 @@ def test_no_cupboards_no_big_files_no_secrets_of_one_machine():
 
 def test_every_requirement_is_pinned_exactly():
     for name in (str(path) for path in FILES if path.match("requirements*.txt")):
-    for name in (path.name for path in FILES if path.match("requirements*.txt")):
         lines = [line for line in read(Path(name)).splitlines() if not line.startswith(("#", "-r"))]
         assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines), name
     assert "torch" not in read(Path("requirements-book.txt")).replace("No torch", "")
