@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help book draft serve pdf lab notebooks doctor install test bench bundle bundle-check \
+.PHONY: help book draft serve pdf lab notebooks doctor install test bench speeds bundle bundle-check \
 	compat site links update wheels clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -61,13 +61,17 @@ test: install ## install everything; then lint, unit tests, every notebook, the 
 	@echo "2/4 Texts and notebooks agree"
 	@$(BIN)/python tools/build_notebooks.py --check || { echo "Run: make notebooks"; exit 1; }
 	@echo "3/4 The book builds"
-	@$(MAKE) --no-print-directory book
+	@rm -rf _build/html _build/.doctrees && $(MAKE) --no-print-directory book
 	@echo "4/4 Unit tests, every notebook executed and compared, every page in a browser"
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --nbval --nbval-sanitize-with tests/nbval.cfg \
+	@BOOK=_build/html $(BIN)/python -m pytest -n 2 --dist loadfile --nbval --nbval-sanitize-with tests/nbval.cfg \
 	-p no:cacheprovider tests $(sort $(wildcard chapters/*.ipynb exercises/*.ipynb))
 
 bench: .venv/.bench/.installed ## measure the speed against others in a dozen quiet minutes; fill the table
 	@PYTHONPATH=.venv/.bench TQDM_DISABLE=1 $(BIN)/python benchmarks/everything.py
+	@$(BIN)/python benchmarks/table.py --write
+
+speeds: .venv/.course node_modules/.installed ## measure the book, an edit and the notebooks in three quiet minutes
+	@$(BIN)/python benchmarks/building.py
 	@$(BIN)/python benchmarks/table.py --write
 
 bundle: book .venv/.course ## one archive for machines without a network, of this platform and Python

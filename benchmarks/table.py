@@ -1,7 +1,7 @@
-"""What was measured, as the table that the README shows.
+"""What was measured, as the two tables that the README shows.
 
-python benchmarks/table.py            print it
-python benchmarks/table.py --write    put it between the README's markers
+python benchmarks/table.py            print them
+python benchmarks/table.py --write    put them between the README's markers
 """
 
 import json
@@ -11,7 +11,15 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 RESULTS, README = HERE / "results.json", HERE.parent / "README.md"
+BUILDING = HERE / "building.json"
 MARKERS = "<!-- benchmarks: made by benchmarks/table.py -->", "<!-- end of benchmarks -->"
+SPEEDS = "<!-- speeds: made by benchmarks/table.py -->", "<!-- end of speeds -->"
+LIMITS = {  # what was measured, in words, and the most seconds that it may take
+    "book": ("The whole book, from clean", 20),
+    "draft": ("The book again, after one more sentence", 4),
+    "test": ("`make test`, on two processors", 1200),
+}
+NOTEBOOK = 90
 NOTES = {
     "ratio_plain": "the plain model {0[1]:.2f}",
     "share_of_peak": "{0:.0%} of the peak",
@@ -62,19 +70,52 @@ def markdown(result: dict) -> str:
     return "\n".join(lines)
 
 
-def placed(page: str, text: str) -> str:
+def speeds(found: dict) -> str:
+    """What making the book takes, against what it may take, and the longest notebooks."""
+    said, pages = found["machine"], found["notebooks"]
+    lines = [f"Measured on {said['date']}: {said['processor']}, Python {said['python']}.",
+             "", "| | time | at most |", "|---|--:|--:|"]  # fmt: skip
+    for key, (what, most) in LIMITS.items():
+        if key in found["seconds"]:
+            lines.append(f"| {what} | {found['seconds'][key]:.3g} s | {most} s |")
+    for page in sorted(pages, key=pages.get, reverse=True)[:3]:
+        lines.append(f"| {page}.ipynb | {pages[page]:.3g} s | {NOTEBOOK} s |")
+    lines.append(f"| All {len(pages)} notebooks together | {sum(pages.values()):.3g} s | |")
+    return "\n".join(lines)
+
+
+def beyond(found: dict) -> list[str]:
+    """What took longer than it may."""
+    taken = {**found["seconds"], **found["notebooks"]}
+    most = {key: limit for key, (_, limit) in LIMITS.items()}
+    return [f"{key}: {seconds:.3g} s, of at most {most.get(key, NOTEBOOK)}"
+            for key, seconds in taken.items() if seconds > most.get(key, NOTEBOOK)]  # fmt: skip
+
+
+def tables() -> dict[tuple[str, str], str]:
+    """What belongs between which markers."""
+    known = json.loads(BUILDING.read_text("utf8")) if BUILDING.exists() else None
+    return {
+        MARKERS: markdown(json.loads(RESULTS.read_text("utf8"))),
+        SPEEDS: speeds(known) if known else "Not measured yet on a quiet machine: `make speeds`.",
+    }
+
+
+def placed(page: str, text: str, markers: tuple[str, str] = MARKERS) -> str:
     """The page with the text between its markers, in the place of what stood there."""
-    before, rest = page.split(MARKERS[0])
-    after = rest.split(MARKERS[1])[1]
-    return f"{before}{MARKERS[0]}\n{text}\n{MARKERS[1]}{after}"
+    before, rest = page.split(markers[0])
+    after = rest.split(markers[1])[1]
+    return f"{before}{markers[0]}\n{text}\n{markers[1]}{after}"
 
 
 def main() -> None:
-    text = markdown(json.loads(RESULTS.read_text("utf8")))
-    if "--write" not in sys.argv:
-        print(text)
-        return
-    README.write_text(placed(README.read_text("utf8"), text), "utf8")
+    page = README.read_text("utf8")
+    for markers, text in tables().items():
+        page = placed(page, text, markers)
+        if "--write" not in sys.argv:
+            print(text)
+    if "--write" in sys.argv:
+        README.write_text(page, "utf8")
 
 
 if __name__ == "__main__":

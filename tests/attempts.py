@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import importlib
 import importlib.util
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
-from lib.checking import Task
+from lib.checking import Task, judging
 from lib.checking.values import Items, Mapping, Numbers, as_numbers
 from tests.pages import cells
 
@@ -136,3 +139,29 @@ def nowhere(result: Any) -> Any:
         return made if changed else None
     kind = str(getattr(result, "dtype", type(result).__name__))
     return result * float("nan") if "float" in kind else None
+
+
+@contextlib.contextmanager
+def truth_once() -> Iterator[None]:
+    """Each task is judged some thirty times with each seed: its cases and their truth stay.
+
+    Nothing is lost, since an answer gets copies of the cases, and the reference is itself
+    an answer that is judged: one that gave another result the second time would fail.
+    """
+    drawn: dict[tuple[int, int], tuple[Task, list]] = {}
+    found: dict[int, list] = {}
+    draw, truth = Task.draw, judging.truth
+
+    def draw_once(task: Task, seed: int = 0) -> list:
+        key = (id(task), seed)
+        if key not in drawn:  # the task is kept, so that its id stays its own
+            drawn[key] = task, draw(task, seed)
+        return drawn[key][1]
+
+    def once(task: Task, cases: list) -> list:
+        if id(cases) not in found:
+            found[id(cases)] = truth(task, cases)
+        return found[id(cases)]
+
+    with patch.object(Task, "draw", draw_once), patch.object(judging, "truth", once):
+        yield

@@ -50,7 +50,12 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def book_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The book, built from clean with every warning an error, once for all workers."""
+    """The book, built from clean with every warning an error, once for all workers.
+
+    `make test` has just built it so and says where: BOOK.
+    """
+    if built := os.environ.get("BOOK"):
+        return ROOT / built
     shared = tmp_path_factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
         shared = shared.parent

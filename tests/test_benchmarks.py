@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import sys
 from collections import Counter
 from itertools import count
 from pathlib import Path
@@ -20,7 +21,8 @@ def room(name):
     return module
 
 
-measuring, table = room("measuring"), room("table")
+sys.path.append(str(FOLDER))  # as Python does for a script
+measuring, table, building = room("measuring"), room("table"), room("building")
 
 MACHINE = {"date": "2001-02-03", "processor": "an abacus", "flags": ["beads"], "threads": 2,
            "system": "wood", "python": "3.11", "torch": "0"}  # fmt: skip
@@ -105,6 +107,50 @@ def test_the_machine_is_named():
 
 
 def test_the_readme_shows_what_was_measured():
-    measured = json.loads(table.RESULTS.read_text("utf8"))
     page = table.README.read_text("utf8")
-    assert table.placed(page, table.markdown(measured)) == page
+    shown = table.tables()
+    assert len(shown) == 2
+    for markers, text in shown.items():
+        assert table.placed(page, text, markers) == page
+
+
+SPEEDS = {"machine": MACHINE, "seconds": {"book": 12.34, "draft": 4.0},
+          "notebooks": {"chapters/01": 5.0, "chapters/02": 44.0, "chapters/03": 3.0,
+                        "exercises/01": 7.0}}  # fmt: skip
+
+
+def test_the_speeds_stand_against_their_limits_with_the_longest_notebooks_first():
+    assert table.speeds(SPEEDS).splitlines()[4:] == [
+        "| The whole book, from clean | 12.3 s | 20 s |",
+        "| The book again, after one more sentence | 4 s | 4 s |",
+        "| chapters/02.ipynb | 44 s | 90 s |",
+        "| exercises/01.ipynb | 7 s | 90 s |",
+        "| chapters/01.ipynb | 5 s | 90 s |",
+        "| All 4 notebooks together | 59 s | |",
+    ]
+
+
+def test_what_takes_too_long_is_named():
+    assert table.beyond(SPEEDS) == []
+    slow = SPEEDS | {"seconds": {"book": 20.1, "test": 1201.0}, "notebooks": {"chapters/02": 91.0}}
+    assert [line.split(":")[0] for line in table.beyond(slow)] == ["book", "test", "chapters/02"]
+
+
+def test_the_speeds_on_record_keep_their_limits():
+    for record in FOLDER.glob("building.json"):
+        assert table.beyond(json.loads(record.read_text("utf8"))) == []
+
+
+def test_the_record_is_of_a_copy_of_the_tree_and_counts_the_sentence_that_it_adds(tmp_path):
+    building.copy_of_the_tree(tmp_path)
+    assert (tmp_path / building.EDITED).read_text("utf8").count("\n## Summary\n") == 1
+    assert (tmp_path / ".venv").is_symlink()
+    built = tmp_path / "_build" / "html" / building.EDITED.with_suffix(".html")
+    built.parent.mkdir(parents=True)
+    page = tmp_path / building.EDITED
+    (tmp_path / "Makefile").write_text(f"draft:\n\tcp {page} {built}\n", "utf8")
+    assert building.rebuild(tmp_path) >= 0
+    assert building.rebuild(tmp_path) >= 0
+    (tmp_path / "Makefile").write_text("draft:\n\t@echo the page is broken; false\n", "utf8")
+    with pytest.raises(AssertionError, match="make draft fails:\nthe page is broken"):
+        building.rebuild(tmp_path)

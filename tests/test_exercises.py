@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from lib.checking import Task, judge
 from lib.checking.judging import truth
 from lib.checking.report import split_read
 from lib.checking.values import Numbers
-from tests.attempts import NAMES, ROOT, answers, leaves, load, section
+from tests.attempts import NAMES, ROOT, answers, leaves, load, section, truth_once
 from tests.kill_matrix import FORMS, RECORD, Form
 from tests.pages import anchors, cells
 
@@ -34,6 +35,12 @@ each_task = pytest.mark.parametrize(
     ("name", "task"), TASKS, ids=[f"{name}-{task.id}" for name, task in TASKS]
 )
 each_form = pytest.mark.parametrize("form", FORMS, ids=[form.name for form in FORMS])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def known_truth() -> Iterator[None]:
+    with truth_once():
+        yield
 
 
 def test_every_page_has_its_checks_and_its_right_answers() -> None:

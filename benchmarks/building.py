@@ -1,0 +1,108 @@
+"""How long the book, an edit and the notebooks take, written to building.json: `make speeds`.
+
+python benchmarks/building.py [--test]
+
+The tree is copied first, so that nothing of yours is edited or removed. It takes three minutes,
+with --test, which runs `make test` as a whole, twenty more. Nothing else may run on the machine.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from measuring import machine, timed
+from table import BUILDING, speeds
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "tools"))
+from build_notebooks import execute, pages, read_page  # noqa: E402
+
+CALM = 0.5  # work already under way, as a share of the machine's processors
+EDITED = Path("chapters") / "06_softmax.md"
+SENTENCE = "A sentence that was not there before.\n\n"
+
+
+def copy_of_the_tree(target: Path) -> None:
+    """What git knows or would take, with its times, and what is installed, as it stands."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, target / name)
+    for name in (".venv", "node_modules"):
+        (target / name).unlink(missing_ok=True)
+        (target / name).symlink_to((ROOT / name).resolve())
+
+
+def make(goal: str, folder: Path) -> float:
+    """The seconds of `make GOAL` in a copy of the tree."""
+    settings = os.environ | {"PYTHONPATH": str(folder)}
+    command = ["make", "--no-print-directory", goal]
+
+    def run() -> None:
+        done = subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True)
+        assert done.returncode == 0, f"make {goal} fails:\n{done.stdout[-3000:]}{done.stderr}"
+
+    return round(timed(run)(), 2)
+
+
+def rebuild(folder: Path) -> float:
+    """The seconds until one more sentence of a chapter stands in the built book."""
+    page = folder / EDITED
+    before, after = page.read_text("utf8").split("\n## Summary\n")
+    page.write_text(f"{before}\n{SENTENCE}\n## Summary\n{after}", "utf8")
+    taken = make("draft", folder)
+    built = folder / "_build" / "html" / EDITED.with_suffix(".html")
+    assert built.read_text("utf8").count(SENTENCE.strip()) == before.count(SENTENCE) + 1
+    return taken
+
+
+def notebook(page: Path) -> float:
+    """The seconds of a page's cells in a fresh kernel."""
+    return round(timed(lambda: execute(read_page(page), page.parent))(), 2)
+
+
+def measure(test: bool) -> dict:
+    """All of it; the longest notebooks begin first, and two run at a time, as in the tests."""
+    busy = os.getloadavg()[0] / (os.cpu_count() or 1)
+    found = {"machine": machine(1), "busy": round(busy, 2), "seconds": {}, "notebooks": {}}
+    with TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        copy_of_the_tree(folder)
+        found["seconds"]["book"] = make("book", folder)
+        found["seconds"]["draft"] = sorted(rebuild(folder) for _ in range(3))[1]
+    order = sorted(pages(), key=lambda page: page.with_suffix(".ipynb").stat().st_size)[::-1]
+    with ProcessPoolExecutor(max_workers=2) as pool:
+        for page, taken in zip(order, pool.map(notebook, order), strict=True):
+            found["notebooks"][f"{page.parent.name}/{page.stem}"] = taken
+    if test:
+        found["seconds"]["test"] = make("test", ROOT)
+    elif BUILDING.exists():  # what was measured before stays, until it is measured again
+        known = json.loads(BUILDING.read_text("utf8"))["seconds"]
+        found["seconds"] |= {"test": known["test"]} if "test" in known else {}
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure the book, an edit, the notebooks.")
+    parser.add_argument("--test", action="store_true", help="and `make test`: twenty minutes")
+    said = parser.parse_args()
+    start = time.perf_counter()
+    found = measure(said.test)
+    BUILDING.write_text(json.dumps(found, indent=1) + "\n", "utf8")
+    print(speeds(found))
+    print(f"{time.perf_counter() - start:.0f} s")
+    if found["busy"] > CALM:
+        sys.exit("The machine was at work already: measure again when it is quiet.")
+
+
+if __name__ == "__main__":
+    main()
