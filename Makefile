@@ -63,8 +63,10 @@ test: install ## install everything; then lint, unit tests, every notebook, the 
 	@echo "3/4 The book builds"
 	@rm -rf _build/html _build/.doctrees && $(MAKE) --no-print-directory book
 	@echo "4/4 Unit tests, every notebook executed and compared, every page in a browser"
-	@BOOK=_build/html $(BIN)/python -m pytest -n 2 --dist loadfile --nbval --nbval-sanitize-with tests/nbval.cfg \
-	-p no:cacheprovider tests $(sort $(wildcard chapters/*.ipynb exercises/*.ipynb))
+	@# What is long comes first and what is short last, so that both processes end together.
+	@BOOK=_build/html $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
+	-p no:cacheprovider --nbval --nbval-sanitize-with tests/nbval.cfg \
+	$(sort $(wildcard chapters/*.ipynb)) tests $(sort $(wildcard exercises/*.ipynb))
 
 bench: .venv/.bench/.installed ## measure the speed against others in a dozen quiet minutes; fill the table
 	@PYTHONPATH=.venv/.bench TQDM_DISABLE=1 $(BIN)/python benchmarks/everything.py
