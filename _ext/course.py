@@ -27,6 +27,12 @@ MENDS = [  # (what the theme writes, what the page should say)
     (r'(<meta name="docsearch:version"[^>]*>)(?:\s*<script src="[^"]*"></script>){3}', r"\1"),
     # A script that waits lets the page be painted first; the options are read as the page is.
     (r'<script (src="[^"]*(?<!documentation_options)\.js\b[^"]*"></script>)', r"<script defer \1"),
+    # A dark page is painted dark at once, and not when the theme's script has come.
+    (
+        r'(dataset\.theme = )localStorage\.getItem\("theme"\) \|\| "auto"',
+        r'\1document.documentElement.dataset.mode.replace("auto", '
+        r'matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")',
+    ),
     # Accessible names that differ from the words on the button.
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),
     (r'(<button class="btn search-button-field[^>]*?) aria-label="Search"', r"\1"),

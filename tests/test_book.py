@@ -201,6 +201,16 @@ def test_the_text_the_figures_and_the_formulas_of_a_chapter_stand_without_script
     context.close()
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_page_is_painted_in_its_theme_before_any_script_has_come(browser, book, theme):
+    page = browser.new_page(color_scheme=theme)
+    page.route("**/*.js*", lambda asked: asked.abort())
+    page.goto(f"{book}/glossary.html")
+    expect(page.locator("html")).to_have_attribute("data-theme", theme)
+    assert boxes_of_the_other_theme(page) == []
+    page.close()
+
+
 def test_the_theme_is_switched_by_its_button_and_remembered(visit):
     seen = visit("chapters/06_softmax.html")
     html, button = seen.page.locator("html"), seen.page.locator(".theme-switch-button").first
