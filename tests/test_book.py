@@ -89,7 +89,7 @@ def test_a_page_is_whole_light_quiet_and_accessible(visit, book_folder, name, th
     page = seen.page
     expect(page.locator("html")).to_have_attribute("data-theme", theme)
     expect(page.locator(".course-widget:not([data-mounted=true])")).to_have_count(0)
-    assert too_much(seen.fetched, book_folder) == []
+    assert too_much(seen.fetched, book_folder) == ""
     seen.unfold()
     assert raw_tex(page) == []
     assert boxes_of_the_other_theme(page) == []
@@ -227,7 +227,7 @@ def test_the_search_finds_a_word_without_a_server(visit, book_folder):
     seen = visit("search.html?q=softmax")
     expect(seen.page.locator("#search-results a").first).to_be_visible()
     assert seen.problems == []
-    assert too_much(visit("search.html").fetched, book_folder) == []  # unasked, it reads no page
+    assert too_much(visit("search.html").fetched, book_folder) == ""  # unasked, it reads no page
 
 
 def test_the_keyboard_reaches_the_text_and_shows_where_it_is(visit):

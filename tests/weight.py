@@ -17,12 +17,12 @@ def sent(file: Path) -> int:
     return len(data if file.suffix in PACKED else gzip.compress(data, 6))
 
 
-def too_much(fetched: Iterable[str], folder: Path) -> list[str]:
+def too_much(fetched: Iterable[str], folder: Path) -> str:
     """Nothing; or what a page that is too heavy weighs, with its heaviest parts."""
     parts = {path: sent(folder / unquote(path).lstrip("/")) for path in fetched}
     total = sum(parts.values())
     if total <= MOST:
-        return []
+        return ""
     heaviest = sorted(parts, key=parts.__getitem__, reverse=True)[:6]
-    shares = [f"{parts[path] / 1000:.0f} kB {path}" for path in heaviest]
-    return [f"{total / 1000:.0f} kB in all, and {MOST / 1000:.0f} at most", *shares]
+    shares = ", ".join(f"{path} {parts[path] / 1000:.0f}" for path in heaviest)
+    return f"{total / 1000:.0f} kB, of {MOST / 1000:.0f} at most: {shares}"
