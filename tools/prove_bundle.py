@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -139,10 +140,20 @@ def ask_lab(address: str) -> None:
     request = urllib.request.Request(
         f"{base}/api/contents/exercises", headers={"Authorization": f"token {token}"}
     )
-    with urllib.request.urlopen(request) as answer:
-        names = [one["name"] for one in json.load(answer)["content"]]
+    names = [one["name"] for one in json.loads(answered(request))["content"]]
     assert "07_self_attention.ipynb" in names, names
     print(f"   JupyterLab lists {sum(name.endswith('.ipynb') for name in names)} exercises")
+
+
+def answered(request: urllib.request.Request, tries: int = 60) -> bytes:
+    """What a server says that tells its address before it listens."""
+    for _ in range(tries):
+        try:
+            with urllib.request.urlopen(request) as answer:
+                return answer.read()
+        except urllib.error.URLError:
+            time.sleep(1)
+    sys.exit(f"Nobody answers at {request.full_url}.")
 
 
 def main(arguments: list[str]) -> None:
