@@ -113,6 +113,14 @@ def test_another_python_is_refused_in_words_and_reads_the_book_all_the_same(bund
         assert script.headers["Content-Type"] == "text/javascript"
 
 
+def test_a_script_is_a_script_even_where_windows_takes_it_for_text(bundle, monkeypatch):
+    pages = module(bundle / "start.py").Pages
+    monkeypatch.setattr(pages, "extensions_map", {".js": "text/plain", ".css": "text/css"})
+    server = object.__new__(pages)
+    assert server.guess_type("widgets/kit.js") == "text/javascript"
+    assert server.guess_type("kit.css") == "text/css"
+
+
 def test_the_python_that_is_wanted_is_found_beside_another(bundle, tmp_path):
     file, beside = bundle / "bundle.json", tmp_path / "bin"
     file.write_text('{"python": "3.99.5"}')
