@@ -43,7 +43,8 @@ pdf: book .venv/.course .venv/.chromium ## print the whole book as one PDF (minu
 
 lab: .venv/.course ## open the course in JupyterLab, pages and exercises
 	@$(BIN)/jupyter trust chapters/*.ipynb exercises/*.ipynb > /dev/null # else Lab hides their figures
-	@$(BIN)/jupyter lab --LabApp.extra_labextensions_path=$(CURDIR)/tools/lab
+	@$(BIN)/jupyter lab --LabApp.extra_labextensions_path=$(CURDIR)/tools/lab \
+	--LabApp.default_url=/lab/tree/chapters/00_start.ipynb
 
 notebooks: .venv/.course ## make the notebooks again whose text changed
 	@$(BIN)/python tools/build_notebooks.py
