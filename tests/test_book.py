@@ -146,23 +146,6 @@ def parsed(path: Path) -> BeautifulSoup:
     return BeautifulSoup(path.read_text("utf8"), "html.parser")
 
 
-def test_every_link_of_the_book_leads_somewhere(book_folder):
-    broken = []
-    for name in PAGES:
-        for link in parsed(book_folder / name).find_all("a", href=True):
-            href, fragment = urldefrag(link["href"])
-            if href.startswith(("http:", "https:", "mailto:")):
-                continue
-            target = (book_folder / name).parent / unquote(href) if href else book_folder / name
-            if not target.is_file():
-                broken.append(f"{name}: {link['href']}")
-            elif fragment and target.suffix == ".html":
-                page = parsed(target.resolve())
-                if not page.find(id=unquote(fragment)):
-                    broken.append(f"{name}: {link['href']}")
-    assert broken == []
-
-
 @pytest.mark.parametrize("name", PAGES)
 def test_every_picture_is_described_and_every_figure_states_its_claim(book_folder, name):
     page = parsed(book_folder / name)

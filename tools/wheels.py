@@ -3,6 +3,7 @@
     .venv/bin/python tools/wheels.py
 
 pip itself is asked, for each system as if it ran there, and installs nothing. It takes minutes.
+A Python is its first release, 3.11.0: what needs a later one has no wheel for it.
 """
 
 import re
@@ -66,7 +67,7 @@ def main() -> None:
         for python in PYTHONS:
             names = lacking(pins, python, tags)
             missing |= bool(names)
-            said = f"no wheel of {', '.join(names)}" if names else "a wheel of every other pin"
+            said = f"none for it of {', '.join(names)}" if names else "a wheel of every other pin"
             print(f"{system:<22}{python:<6}{said}", flush=True)
     raise SystemExit(missing)
 
