@@ -26,7 +26,8 @@ FILES = ("requirements-book.txt", "requirements.txt", "requirements-site.txt")
 BENCH = "requirements-bench.txt"
 MEASURED = "the table in the README was measured with it: make bench measures anew"
 
-HELD = {  # what the resolver may not pass, and why; torch stands in for its own pin
+HELD = {  # what the resolver may not pass, and why; == is the pin itself
+    "soupsieve": ("<3", "3 needs Python 3.11.5 or newer, and Debian 12 has 3.11.2"),
     "jupyter-book": ("<2", "version 2 is another program, without Sphinx and its extensions"),
     "torch": ("==", "the outputs on the pages and the recorded training were made with it"),
 }
@@ -102,7 +103,7 @@ def reason(name: str, version: str, pinned: Iterable[str]) -> str:
         f"{other} needs {one.specifier}" for other in pinned for one in needs(other)
         if canonicalize_name(one.name) == name and not one.specifier.contains(version)
     ]  # fmt: skip
-    return "; ".join(refusing) or "the newest versions of those that need it do not fit together"
+    return "; ".join(refusing) or "it needs what another package here refuses"
 
 
 def rows(
