@@ -4,7 +4,7 @@ import re
 from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
-from urllib.parse import unquote, urldefrag, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 import yaml

@@ -115,7 +115,7 @@ def test_a_page_two_levels_deep_shows_its_live_figure_its_mathematics_and_finds_
     waiting = page.locator(".course-widget:not([data-mounted=true])")
     expect(waiting).to_have_count(0, timeout=60_000)
     assert page.locator(".course-widget[data-mounted=true]").first.bounding_box()["height"] > 100
-    expect(page.locator("mjx-container, article math, .math svg").first).to_be_visible()
+    expect(page.locator("article .katex-html").first).to_be_visible()
     page.goto(f"{address}search.html?q=softmax", wait_until="networkidle")
     found = page.locator("#search-results li a").first
     expect(found).to_be_visible()

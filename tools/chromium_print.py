@@ -14,14 +14,9 @@ MARGIN = 22  # left and right, as assets/print.css has it
 PIXEL = 25.4 / 96
 
 READY = """async () => {
-    await window.MathJax?.startup?.promise;
     await document.fonts.ready;
-    window.MathJax?.startup?.document?.rerender(110); // measured again, now that the type is here
-    await document.fonts.ready;
-    document.querySelectorAll("mjx-assistive-mml").forEach((one) => one.remove());
     return [...document.querySelectorAll(".math")]
-        .filter((one) => !one.querySelector("mjx-container, .katex, math")
-            || one.querySelector("mjx-merror, .katex-error, [data-mjx-error]"))
+        .filter((one) => !one.querySelector(".katex") || one.querySelector(".katex-error"))
         .map((one) => one.textContent.slice(0, 80));
 }"""
 OVERFULL = """(width) => {
@@ -29,7 +24,7 @@ OVERFULL = """(width) => {
     const name = (one, by) => found.push(
         `${one.closest("article")?.id}: ${Math.ceil(by)} px: ${one.outerHTML.slice(0, 140)}`);
     // What stretches inside a formula is cut on purpose; the formula itself is measured.
-    const inner = "svg *, mjx-ext, mjx-ext *, .katex-mathml, .katex-mathml *, .katex svg";
+    const inner = "svg *, .katex-mathml, .katex-mathml *, .katex svg";
     for (const one of document.querySelectorAll(`body *:not(${inner})`)) {
         const box = one.getBoundingClientRect();
         if (!box.width || !box.height) continue;

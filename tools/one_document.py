@@ -56,7 +56,7 @@ class Bound:
     def __init__(self, folder: Path, pages: list[Leaf], home: str):
         self.folder, self.pages, self.home = folder, pages, home
         self.keys = {f"{page.name}.html": page.key for page in pages}
-        self.heads: list[str] = []  # style sheets, and what typesets mathematics
+        self.heads: list[str] = []  # style sheets
         self.articles = {page: self.take(page) for page in pages}
         self.ids = self.unique_ids()
         self.targets = self.linked_ids()
@@ -82,20 +82,11 @@ class Bound:
         return article
 
     def collect(self, soup: BeautifulSoup, page: Leaf) -> None:
-        """Note the page's style sheets, and its scripts for mathematics, once each, in order."""
-        for thing in soup.find_all(["link", "script"]):
-            where = "href" if thing.name == "link" else "src"
-            wanted = (
-                "stylesheet" in thing.get("rel", [])
-                if thing.name == "link"
-                else "mathjax" in f"{thing.get('src', '')} {thing.string or ''}".lower()
-            )
-            if not wanted:
-                continue
-            if thing.get(where):
-                thing[where] = "/" + beside(page.name, thing[where])
-            if str(thing) not in self.heads:
-                self.heads.append(str(thing))
+        """Note the page's style sheets, once each, in order."""
+        for sheet in soup.find_all("link", rel="stylesheet"):
+            sheet["href"] = "/" + beside(page.name, sheet["href"])
+            if str(sheet) not in self.heads:
+                self.heads.append(str(sheet))
 
     def point(self, link: Tag, page: Leaf) -> None:
         """Turn a link to another page into one within the document, or to the book on the web."""
