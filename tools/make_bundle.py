@@ -40,7 +40,7 @@ DOS = {".bat", ".txt"}  # read on Windows too, at the top of the bundle
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can say
 OWN = f"{sys.version_info.major}.{sys.version_info.minor}"  # the Python whose wheels these are
 SYSTEMS = {"Darwin": "macOS"}
-SLACK = 1.4  # 2.5 GB were taken where the wheels unpack to 1.9: compiled modules, half-filled blocks
+SLACK = 1.4  # 2.5 GB were taken where the wheels unpack to 1.9: compiled modules, blocks
 
 
 class HaltedError(Exception):
