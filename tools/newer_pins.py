@@ -31,7 +31,6 @@ HELD = {  # what the resolver may not pass, and why; == is the pin itself
     "jupyter-book": ("<2", "version 2 is another program, without Sphinx and its extensions"),
     "torch": ("==", "the outputs on the pages and the recorded training were made with it"),
 }
-FRONT = {"mathjax": "version 4 lays its files out otherwise, and brings its fonts as packages"}
 
 
 @dataclass(frozen=True)
@@ -146,12 +145,11 @@ def npm(*arguments: str) -> str:
 
 
 def front_end(said: str) -> list[Row]:
-    """The packages of the pages; npm's own range is each pin, so only FRONT holds one."""
+    """The packages of the pages: none asks for another, so the newest fits."""
     return [
-        Row("package.json", name, one["current"],
-            one["current"] if name in FRONT else one["latest"], one["latest"], FRONT.get(name, ""))
+        Row("package.json", name, one["current"], one["latest"], one["latest"], "")
         for name, one in sorted(json.loads(said or "{}").items())
-    ]  # fmt: skip
+    ]
 
 
 def table(found: list[Row]) -> str:
