@@ -3,6 +3,7 @@
 import functools
 import re
 import shutil
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +28,12 @@ MENDS = [  # (what the theme writes, what the page should say)
     (r'(<meta name="docsearch:version"[^>]*>)(?:\s*<script src="[^"]*"></script>){3}', r"\1"),
     # A script that waits lets the page be painted first; the options are read as the page is.
     (r'<script (src="[^"]*(?<!documentation_options)\.js\b[^"]*"></script>)', r"<script defer \1"),
+    # What changes the search comes after it, and before the index, whose coming starts it.
+    (
+        r'(?s)(\s*<script type="module" src="_static/search\.js[^>]*></script>)'
+        r'(.*?)(\s*<script defer src="searchindex\.js"></script>)',
+        r"\2\1\3",
+    ),
     # A dark page is painted dark at once, and not when the theme's script has come.
     (
         r'(dataset\.theme = )localStorage\.getItem\("theme"\) \|\| "auto"',
@@ -59,6 +66,7 @@ def lay_in(app):
     """Copy fonts and widgets, and write the palette, to where the pages look for them."""
     if app.builder.format != "html":
         return
+    app.course_began = time.time() - 2  # a file's time may lag a little behind the clock's
     source, static = Path(app.srcdir), Path(app.outdir) / "_static"
     packages = source / "node_modules"
     if not packages.is_dir():
@@ -97,7 +105,7 @@ def mend_pages(app, error):
     if error or app.builder.format != "html":
         return
     for page in Path(app.outdir).rglob("*.html"):
-        if "_static" in page.parts:
+        if "_static" in page.parts or page.stat().st_mtime < app.course_began:
             continue
         text = mended = page.read_text("utf8")
         for pattern, replacement in MENDS:

@@ -23,9 +23,6 @@ ROOT = Path(__file__).resolve().parents[1]
 KATEX = ROOT / "node_modules" / "katex" / "dist"
 # LaTeX numbers these itself; here the number stands beside them, as Sphinx counts.
 NUMBERED = re.compile(r"\\(begin|end)\{(equation|align|alignat|gather)\}")
-# What the search leaves out of the text that it quotes; of a formula, all but its TeX.
-NOT_QUOTED = '[".headerlink", "script", "style"'
-NOR_SET = ', ".katex-html", "semantics > :not(annotation)"'
 
 log = logging.getLogger(__name__)
 
@@ -123,21 +120,8 @@ def bring(app, page, template, context, doctree):
         app.add_js_file("katex/copy-tex.js")
 
 
-def quote_tex(app, error):
-    """The search quotes a page's text, where each formula would stand three times over."""
-    tools = Path(app.outdir) / "_static" / "searchtools.js"
-    if error or not tools.exists():
-        return
-    text = tools.read_text("utf8")
-    if NOT_QUOTED not in text:
-        raise ExtensionError(f"{tools.name} has no {NOT_QUOTED}: see how Sphinx quotes text now.")
-    if NOR_SET not in text:
-        tools.write_text(text.replace(NOT_QUOTED, NOT_QUOTED + NOR_SET), "utf8")
-
-
 def setup(app):
     app.add_html_math_renderer("katex", (visit_math, None), (visit_math_block, None))
     app.connect("builder-inited", lay_in)
     app.connect("html-page-context", bring)
-    app.connect("build-finished", quote_tex)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

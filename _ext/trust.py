@@ -86,7 +86,7 @@ def linked(idea):
 
 def attacks(source):
     """Every attack on the grader, with the status that it gets."""
-    rows = ["| | what is handed in | status |", "|---|---|---|"]
+    rows = ["| kind | what is handed in | status |", "|---|---|---|"]
     text = (source / ATTACKS).read_text("utf8")
     for group, body in GROUP.findall(text):
         for number, (name, status, _) in enumerate(ATTACK.findall(body)):

@@ -31,7 +31,9 @@ const written = (element) => element.textContent.replace(/\\[()[\]]/g, "").trim(
 
 Search.htmlToText = (html, anchor) => {
   const page = new DOMParser().parseFromString(html, "text/html");
-  page.querySelectorAll(".headerlink, .prev-next-area, script, style").forEach((e) => e.remove());
+  page.querySelectorAll(
+    ".headerlink, .prev-next-area, script, style, .katex-html, semantics > :not(annotation)",
+  ).forEach((e) => e.remove()); // a formula stands there three times: its TeX is left
   const found = page.getElementById(decodeURIComponent(anchor.slice(1)));
   if (found?.matches("tr")) return [...found.cells].map(written).join(" · ");
   if (found?.matches("dt")) {

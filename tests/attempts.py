@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from lib.checking import Task, judging
+from lib.checking import Task, Wrong, diagnosing, judging
 from lib.checking.values import Items, Mapping, Numbers, as_numbers
 from tests.pages import cells
 
@@ -142,26 +142,40 @@ def nowhere(result: Any) -> Any:
 
 
 @contextlib.contextmanager
-def truth_once() -> Iterator[None]:
-    """Each task is judged some thirty times with each seed: its cases and their truth stay.
+def known_once() -> Iterator[None]:
+    """Each task is judged some thirty times with each seed: what that always gives again is kept.
 
-    Nothing is lost, since an answer gets copies of the cases, and the reference is itself
-    an answer that is judged: one that gave another result the second time would fail.
+    These are its cases, their truth, and what its wrong ideas answer to them. Nothing is lost:
+    an answer gets copies of the cases, and the reference and each wrong idea are themselves
+    answers that are judged, so one that gave another result the second time would fail.
     """
-    drawn: dict[tuple[int, int], tuple[Task, list]] = {}
+    drawn: dict[tuple, tuple[Task, list]] = {}
     found: dict[int, list] = {}
-    draw, truth = Task.draw, judging.truth
+    said: dict[tuple[int, int], Any] = {}
+    draw, truth, outcomes_of = Task.draw, judging.truth, diagnosing.outcomes_of
 
     def draw_once(task: Task, seed: int = 0) -> list:
-        key = (id(task), seed)
-        if key not in drawn:  # the task is kept, so that its id stays its own
+        key = (task.id, id(task.cases), id(task.reference), seed)
+        if key not in drawn:  # the task is kept, so that what it holds keeps its id
             drawn[key] = task, draw(task, seed)
         return drawn[key][1]
 
-    def once(task: Task, cases: list) -> list:
+    def truth_once(task: Task, cases: list) -> list:
         if id(cases) not in found:
             found[id(cases)] = truth(task, cases)
         return found[id(cases)]
 
-    with patch.object(Task, "draw", draw_once), patch.object(judging, "truth", once):
+    def outcomes_once(wrong: Wrong, task: Task, cases: list) -> list:
+        if task.is_value:
+            return outcomes_of(wrong, task, cases)
+        for case in cases:
+            if (id(wrong), id(case)) not in said:
+                said[id(wrong), id(case)] = outcomes_of(wrong, task, [case])[0]
+        return [said[id(wrong), id(case)] for case in cases]
+
+    with (
+        patch.object(Task, "draw", draw_once),
+        patch.object(judging, "truth", truth_once),
+        patch.object(diagnosing, "outcomes_of", outcomes_once),
+    ):
         yield

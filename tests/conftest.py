@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -80,12 +81,19 @@ def book(book_folder: Path) -> Iterator[str]:
     server.server_close()
 
 
-@pytest.fixture
-def bare_calls() -> Iterator[None]:
-    """Turn off the shape checks that the tests add, so that lib's own errors are met."""
+@contextmanager
+def without_shape_checks() -> Iterator[None]:
+    """Lib as its readers call it, without the shape checks that the tests add."""
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture
+def bare_calls() -> Iterator[None]:
+    """Turn off the shape checks that the tests add, so that lib's own errors are met."""
+    with without_shape_checks():
+        yield
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -20,12 +20,12 @@ from tests.attempts import (
     Agreeable,
     altered,
     answers,
+    known_once,
     load,
     nowhere,
     rewritten,
     setup,
     stub,
-    truth_once,
     widen,
 )
 
@@ -191,7 +191,7 @@ def totals(rows: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     """Try everything, write the record, and say the totals."""
-    with truth_once():
+    with known_once():
         found = {name: [row(name, task) for task in load(name).tasks] for name in NAMES}
     parts = []
     for name, rows in found.items():

@@ -39,7 +39,7 @@ def test_a_bundle_holds_what_a_reader_needs_and_no_answer_that_the_tests_know(wh
         for path in (ROOT / room).glob("[0-9]*"):
             assert f"course/{room}/{path.name}" in held
     assert "course/lib/checking/judging.py" in held
-    assert "course/tests/data/tiny_gpt2/model.safetensors" in held
+    assert "course/lib/tiny_gpt2/model.safetensors" in held
     assert "course/glossary.md" in held, "a verdict says where to read only if the page is there"
     assert "book/chapters/06_softmax.html" in held
     assert "wheels/tiny-1.0-py3-none-any.whl" in held

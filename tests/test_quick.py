@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import random
 import sys
 from types import SimpleNamespace
 
@@ -47,6 +48,29 @@ def test_a_tree_with_sections_is_left_to_sphinx():
     app = SimpleNamespace()
     quick.tree_of_titles(app, "index", lambda **wanted: asked.append(wanted), maxdepth=2)
     assert asked == [{"titles_only": False, "collapse": True, "maxdepth": 2}]
+
+
+def tree(rng: random.Random, depth: int = 0) -> nodes.Element:
+    """Paragraphs, emphasis and text, one in another."""
+    made = rng.choice([nodes.paragraph, nodes.emphasis])()
+    for _ in range(rng.randrange(4) if depth < 5 else 0):
+        made += rng.choice([nodes.Text("a"), tree(rng, depth + 1)])
+    return made
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_walk_without_recursion_meets_what_docutils_meets(monkeypatch, seed):
+    page = nodes.section("", *(tree(random.Random(7 * seed + n)) for n in range(3)))
+    asked = [{}, {"condition": nodes.emphasis}, {"condition": lambda one: not one.children},
+             {"condition": nodes.Text, "include_self": False}, {"descend": False},
+             {"siblings": True}, {"ascend": True, "condition": nodes.paragraph}]  # fmt: skip
+    starts = [page, *page.children]
+    plain = nodes.Node.findall
+    wanted = [list(map(id, plain(start, **one))) for start in starts for one in asked]
+    monkeypatch.setattr(nodes.Node, "findall", plain)
+    quick.walk_without_recursion()
+    assert nodes.Node.findall is not plain
+    assert [list(map(id, start.findall(**one))) for start in starts for one in asked] == wanted
 
 
 def test_a_work_is_formatted_once_and_keeps_the_label_of_each_list(monkeypatch):

@@ -26,7 +26,7 @@ def shown(book_folder: Path) -> BeautifulSoup:
 def rows(shown: BeautifulSoup, section: str) -> list[list[str]]:
     """The cells of all tables in a section, without their heads."""
     found = shown.find(id=section).select("tbody tr")
-    return [[cell.get_text() for cell in row.find_all("td")] for row in found]
+    return [[cell.get_text().replace("’", "'") for cell in row.find_all("td")] for row in found]
 
 
 def test_its_totals_are_those_of_the_tasks(shown):

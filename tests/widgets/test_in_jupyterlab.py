@@ -67,7 +67,7 @@ def test_a_sentence_of_the_reader_s_own_goes_to_the_kernel_and_comes_back(
     lab: str, browser: Browser
 ):
     page = browser.new_page(viewport={"width": 1280, "height": 1800})
-    page.goto(f"{lab}/lab/tree/playground.ipynb")
+    page.goto(f"{lab}/lab/workspaces/own/tree/playground.ipynb")  # the other notebook stays away
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
     page.locator(".jp-CodeCell").first.click(position={"x": 300, "y": 20})
     page.keyboard.press("Shift+Enter")
