@@ -97,21 +97,35 @@ def walk_without_recursion():
     nodes.Node.findall = found
 
 
-def write_side_by_side(app, env):
-    """From here on, pages are written by a process for each processor.
+# They number the chapters when all pages are read, and write LaTeX, which the book does not.
+UNDECLARED = ("sphinx_multitoc_numbering", "sphinx_jupyterbook_latex")
 
-    They are read by one, because the order in which pages come together decides
-    to which list of references a citation leads.
+
+def declare_safe(app):
+    """Say of extensions that forgot it that pages may be read side by side."""
+    for name in UNDECLARED:
+        app.extensions[name].parallel_read_safe = True
+
+
+def order_lists(app, env):
+    """List the lists of references by page, whichever process read its page first.
+
+    A citation without a list on its own page leads to the last list that has it.
     """
-    app.parallel = (os.cpu_count() or 1) + 1
+    lists = env.get_domain("cite").bibliographies
+    ordered = sorted(lists.items(), key=lambda one: one[0].docname)
+    lists.clear()
+    lists.update(ordered)
 
 
 def setup(app):
     # A build makes millions of nodes that live to its end: looking for garbage among them
     # as often as Python does takes an eighth of it, and spares 20 MB.
     gc.set_threshold(100_000, 20, 20)
+    app.parallel = (os.cpu_count() or 1) + 1  # the first of them waits for the others
     format_entries_once()
     walk_without_recursion()
-    app.connect("env-updated", write_side_by_side)
+    app.connect("builder-inited", declare_safe)
+    app.connect("env-updated", order_lists, priority=400)  # before the citations are labelled
     app.connect("html-page-context", give_tree)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

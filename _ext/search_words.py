@@ -86,6 +86,12 @@ def name_symbols(app, doctree):
             add_entries(doctree, anchors[meant], {word})
 
 
+def bring_symbols(app, env, pages, other):
+    """Take over what the process that read the notation page found there."""
+    if NOTATION in pages:
+        env.symbols = other.symbols
+
+
 def lead_to_chapters(app, doctree, page):
     """Index the chapter where a symbol is met under it, when the chapter is written."""
     path = PurePosixPath(page)
@@ -103,6 +109,7 @@ def choose_script(app, page, template, context, doctree):
 
 def setup(app):
     app.connect("doctree-read", name_symbols)
+    app.connect("env-merge-info", bring_symbols)
     app.connect("doctree-resolved", lead_to_chapters)
     app.connect("html-page-context", choose_script)
     return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

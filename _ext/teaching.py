@@ -1,6 +1,7 @@
 """What the teacher's guide counts and quotes, read from the pages, the tasks and the catalogue."""
 
 import ast
+import os
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from reference import parsed
 
+GUIDE = "guide"
 WORDS_A_MINUTE = 200
 NOT_PROSE = re.compile(
     r"\A---.*?^---$|^```.*?^```$|^\$\$.*?^\$\$|<[^>]+>", re.DOTALL | re.MULTILINE
@@ -238,7 +240,15 @@ class TaskName(SphinxRole):
         return [name, nodes.Text(f" ({found.minutes} min)")], []
 
 
+def leave_for_the_book(app, env, pages):
+    """In a draft, do not count every chapter again because a sentence of one has changed."""
+    drafted = os.environ.get("COURSE_DRAFT") and GUIDE in pages and GUIDE in env.all_docs
+    if drafted and os.stat(env.doc2path(GUIDE)).st_mtime * 1e6 < env.all_docs[GUIDE]:
+        pages.remove(GUIDE)
+
+
 def setup(app):
+    app.connect("env-before-read-docs", leave_for_the_book)
     app.add_directive("teaching", Teaching)
     app.add_role("idea", Idea())
     app.add_role("task", TaskName())
