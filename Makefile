@@ -12,7 +12,7 @@ PORT ?= 8000
 PAPER ?= a4
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-BUILD := $(BIN)/jupyter-book build . -W -n --keep-going --all -q
+BUILD := $(BIN)/python tools/build_book.py --all
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 # One thread each, so that two runs add up the same numbers in the same order.
 export OMP_NUM_THREADS := 1
@@ -30,8 +30,8 @@ book: .venv/.book node_modules/.installed ## build the book, warnings as errors
 	rm -f _build.log; echo "Not built: each warning above is an error of the page it names."; exit 1; }
 	@echo "Open _build/html/index.html, or run make serve: the interactive figures need http."
 
-draft: .venv/.course node_modules/.installed ## put your edits of texts into the built book, in seconds
-	@$(BIN)/python tools/draft.py $(filter-out --all,$(BUILD))
+draft: .venv/.course node_modules/.installed ## serve the book and follow your edits, a save in seconds
+	@$(BIN)/python tools/draft.py $(PORT)
 
 serve: book ## build the book and serve it here
 	@echo "http://127.0.0.1:$(PORT)/ (stop with Ctrl-C; another port: make serve PORT=8001)"

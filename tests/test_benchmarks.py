@@ -141,16 +141,47 @@ def test_the_speeds_on_record_keep_their_limits():
         assert table.beyond(json.loads(record.read_text("utf8"))) == []
 
 
-def test_the_record_is_of_a_copy_of_the_tree_and_counts_the_sentence_that_it_adds(tmp_path):
+DRAFT = """
+import pathlib, sys, time
+page, built = (pathlib.Path(name) for name in sys.argv[1:])
+print("It follows what you save")
+while True:
+    built.write_text(page.read_text("utf8"), "utf8")
+    time.sleep(0.01)
+"""
+
+
+def test_the_record_is_of_a_copy_of_the_tree_and_waits_for_each_sentence_that_it_adds(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(building, "PAUSE", 0)
     building.copy_of_the_tree(tmp_path)
-    assert (tmp_path / building.EDITED).read_text("utf8").count("\n## Summary\n") == 1
+    page = tmp_path / building.EDITED
+    assert page.read_text("utf8").count("\n## Summary\n") == 1
     assert (tmp_path / ".venv").is_symlink()
     built = tmp_path / "_build" / "html" / building.EDITED.with_suffix(".html")
     built.parent.mkdir(parents=True)
-    page = tmp_path / building.EDITED
-    (tmp_path / "Makefile").write_text(f"draft:\n\tcp {page} {built}\n", "utf8")
-    assert building.rebuild(tmp_path) >= 0
-    assert building.rebuild(tmp_path) >= 0
+    built.touch()
+    (tmp_path / "draft.py").write_text(DRAFT, "utf8")
+    recipe = f"draft:\n\t@{sys.executable} draft.py {page} {built}\n"
+    (tmp_path / "Makefile").write_text(recipe, "utf8")
+    with building.drafting(tmp_path):
+        assert 0 <= building.edit(tmp_path, 1) < building.PATIENCE
+        assert 0 <= building.edit(tmp_path, 2) < building.PATIENCE
+    for number in (1, 2):
+        assert building.SENTENCE.format(number).strip() in built.read_text("utf8")
+
+
+def test_a_draft_that_does_not_build_is_no_measurement(tmp_path, monkeypatch):
     (tmp_path / "Makefile").write_text("draft:\n\t@echo the page is broken; false\n", "utf8")
-    with pytest.raises(AssertionError, match="make draft fails:\nthe page is broken"):
-        building.rebuild(tmp_path)
+    with (
+        pytest.raises(AssertionError, match="make draft ends:\nthe page is broken"),
+        building.drafting(tmp_path),
+    ):
+        pass
+    monkeypatch.setattr(building, "PATIENCE", 0)
+    for name in (building.EDITED, Path("_build") / "html" / building.EDITED.with_suffix(".html")):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("\n## Summary\n", "utf8")
+    with pytest.raises(AssertionError, match="not built in 0 s"):
+        building.edit(tmp_path, 1)

@@ -1,5 +1,6 @@
 """A build in less time makes the same book, and a draft of it forgets no warning."""
 
+import importlib
 import os
 import pickle
 import random
@@ -12,12 +13,14 @@ from pybtex.database import Entry
 from pybtex.style.formatting import BaseStyle
 from sphinx.environment.adapters.toctree import global_toctree_for_doc
 from sphinx.util.tags import Tags
+from sphinxcontrib.bibtex.directives import BibliographyKey
 
 from tests.conftest import ROOT
 
 sys.path[:0] = [str(ROOT / "_ext"), str(ROOT / "tools")]
 import draft  # noqa: E402
 import quick  # noqa: E402
+import teaching  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -111,22 +114,74 @@ def test_a_draft_makes_a_notebook_whose_text_is_newer_or_that_is_missing(
     assert draft.is_newer(tmp_path / "page.md") is newer
 
 
+@pytest.mark.parametrize("before", ["known", ""])
 @pytest.mark.parametrize("code", [0, 1])
-def test_a_draft_with_a_warning_is_read_again(tmp_path, monkeypatch, code):
+def test_a_draft_with_a_warning_is_read_again(tmp_path, monkeypatch, code, before):
     environment = tmp_path / "environment.pickle"
-    environment.touch()
-    called = []
+    if before:
+        environment.write_text(before)
 
-    def jupyter_book(command, standalone_mode):
-        called.append(command)
+    def build_book():
+        environment.write_text("known and read")
         if code:
             sys.exit(code)
 
-    monkeypatch.setitem(sys.modules, "jupyter_book.cli.main", SimpleNamespace(main=jupyter_book))
+    monkeypatch.setattr(draft, "build_book", build_book)
     if code:
         with pytest.raises(SystemExit):
-            draft.build_book(["build", "."], environment)
+            draft.build_strictly(environment)
     else:
-        draft.build_book(["build", "."], environment)
-    assert called == [["build", "."]]
-    assert environment.exists() is (code == 0)
+        draft.build_strictly(environment)
+    left = environment.read_text() if environment.exists() else ""
+    assert left == (before if code else "known and read")
+
+
+def test_a_draft_imports_what_its_copy_needed_but_nothing_that_may_be_edited(monkeypatch, capsys):
+    monkeypatch.setattr(draft, "build_strictly", lambda: importlib.import_module("this"))
+    monkeypatch.setattr(draft, "is_newer", lambda text: False)
+    monkeypatch.delitem(sys.modules, "this", raising=False)
+    again = draft.Copy()
+    again([str(ROOT / "chapters" / "06_softmax.md")])
+    assert "this" in sys.modules
+    assert draft.is_ours(quick)
+    assert draft.is_ours(draft)
+    assert not draft.is_ours(pytest)
+
+
+def test_a_draft_says_what_is_wrong_and_goes_on(monkeypatch, capsys, tmp_path):
+    def refuse(text):
+        raise RuntimeError("code cell 3 of 7 failed")
+
+    monkeypatch.setattr(draft, "build", refuse)
+    text = tmp_path / "page.md"
+    text.touch()
+    assert "sys" in draft.rebuild([text])
+    assert "Not built: code cell 3 of 7 failed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("drafted", "edited", "left"), [
+    ("yes", False, ["index"]), ("yes", True, ["guide", "index"]), ("", False, ["guide", "index"])
+])  # fmt: skip
+def test_a_draft_leaves_the_guide_unless_its_own_text_was_edited(
+    tmp_path, monkeypatch, drafted, edited, left
+):
+    text = tmp_path / "guide.md"
+    text.touch()
+    read = text.stat().st_mtime + (-1 if edited else 1)
+    env = SimpleNamespace(all_docs={"guide": read * 1e6}, doc2path=lambda page: text)
+    monkeypatch.setenv("COURSE_DRAFT", drafted)
+    pages = ["guide", "index"]
+    teaching.leave_for_the_book(None, env, pages)
+    assert pages == left
+
+
+PAGES_AS_READ = ("chapters/09", "atlas", "chapters/02")
+
+
+def test_citations_lead_to_the_same_list_whichever_process_read_its_page_first():
+    keys = [BibliographyKey(name, "bibtex-bibliography-1") for name in PAGES_AS_READ]
+    lists = {key: number for number, key in enumerate(keys)}
+    env = SimpleNamespace(get_domain=lambda name: SimpleNamespace(bibliographies=lists))
+    quick.order_lists(None, env)
+    assert [key.docname for key in lists] == ["atlas", "chapters/02", "chapters/09"]
+    assert [lists[key] for key in keys] == [0, 1, 2]
