@@ -9,6 +9,8 @@ SHELL := bash
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8000
+# The tests wait a fifth of their time, for browsers and kernels: one process more than processors.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 PAPER ?= a4
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -64,8 +66,8 @@ test: install ## install everything; then lint, unit tests, every notebook, the 
 	@echo "3/4 The book builds"
 	@rm -rf _build/html _build/.doctrees && $(MAKE) --no-print-directory book
 	@echo "4/4 Unit tests, every notebook executed and compared, every page in a browser"
-	@# What is long comes first and what is short last, so that both processes end together.
-	@BOOK=_build/html $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
+	@# What is long comes first and what is short last, so that all processes end together.
+	@BOOK=_build/html $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 	-p no:cacheprovider --nbval --nbval-sanitize-with tests/nbval.cfg \
 	$(sort $(wildcard chapters/*.ipynb)) tests $(sort $(wildcard exercises/*.ipynb))
 

@@ -9,12 +9,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import hypothesis
 import jaxtyping
+import nbval.kernel
 import pytest
 from filelock import FileLock
+from jupyter_client import KernelManager
 from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -94,6 +98,29 @@ def bare_calls() -> Iterator[None]:
     """Turn off the shape checks that the tests add, so that lib's own errors are met."""
     with without_shape_checks():
         yield
+
+
+@pytest.fixture(scope="module")
+def bare_lib() -> Iterator[None]:
+    """Train with lib as a page does: to check each shape of each step takes a third of the time."""
+    with without_shape_checks():
+        yield
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the kernels of notebooks talk through files, where the system has such sockets.
+
+    A port that is found to be free is now and then taken by a browser before the kernel binds it.
+    """
+    if os.name == "nt":
+        return
+    folder, number = TemporaryDirectory(), count()
+    config.add_cleanup(folder.cleanup)
+
+    def kernel_manager(**wanted) -> KernelManager:
+        return KernelManager(transport="ipc", ip=f"{folder.name}/{next(number)}", **wanted)
+
+    nbval.kernel.KernelManager = kernel_manager
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -163,7 +163,7 @@ def test_a_word_of_the_notation_page_or_of_the_course_has_an_entry(word):
 
 
 def built(book_folder: Path, page: str) -> BeautifulSoup:
-    return BeautifulSoup((book_folder / page).read_text("utf8"), "html.parser")
+    return BeautifulSoup((book_folder / page).read_text("utf8"), "lxml")
 
 
 def test_each_chapter_links_each_term_at_most_once_and_every_link_resolves(book_folder):

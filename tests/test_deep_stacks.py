@@ -14,7 +14,7 @@ SEEDS = range(1, 6)
 
 
 @pytest.fixture(scope="module")
-def page() -> dict[str, Any]:
+def page(bare_lib) -> dict[str, Any]:
     """The names that the page's cells tagged `deep` define."""
     return names_of("11_block", "deep")
 

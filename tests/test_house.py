@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,7 @@ def modules() -> list[Path]:
             and path != Path("lib/__init__.py")]  # fmt: skip
 
 
+@cache
 def imported(path: Path) -> set[str]:
     """The names that a module imports, whole: `lib.ops`, `IPython.display`."""
     names = set()

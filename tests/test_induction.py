@@ -89,7 +89,7 @@ def test_a_model_of_attention_alone_has_nothing_but_tables_and_four_maps_a_layer
 
 
 @pytest.fixture(scope="module")
-def page() -> dict[str, Any]:
+def page(bare_lib) -> dict[str, Any]:
     """The names that the page's cells tagged `seeds` define."""
     return names_of("16_heads", "seeds")
 

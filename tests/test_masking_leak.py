@@ -13,7 +13,7 @@ from tests.pages import names_of
 
 
 @pytest.fixture(scope="module")
-def page() -> dict[str, Any]:
+def page(bare_lib) -> dict[str, Any]:
     """The names that the page's cells tagged `leak` define: its language, model and training."""
     return names_of("08_masking", "leak")
 

@@ -1,9 +1,11 @@
 """Each notebook is its text, executed; making it again changes no byte."""
 
 import json
+import os
 import re
 from pathlib import Path
 
+import nbval.kernel
 import pytest
 
 from tools import build_notebooks as tool
@@ -118,3 +120,11 @@ def test_a_failing_cell_is_named_and_leaves_the_old_notebook(page):
     with pytest.raises(RuntimeError, match=r"code cell 3 of 4 failed(?s:.*)NameError.*undefined"):
         tool.build(page)
     assert page.with_suffix(".ipynb").read_bytes() == old
+
+
+@pytest.mark.skipif(os.name == "nt", reason="ZeroMQ has no such sockets on Windows")
+def test_the_kernels_that_nbval_starts_talk_through_files_of_their_own():
+    one, other = (nbval.kernel.KernelManager(kernel_name="python3") for _ in range(2))
+    assert one.transport == other.transport == "ipc"
+    assert Path(one.ip).parent.is_dir()
+    assert one.ip != other.ip

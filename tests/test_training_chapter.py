@@ -14,7 +14,7 @@ KINDS = {"colour": "COLOURS", "name": "NAMES"}
 
 
 @pytest.fixture(scope="module")
-def page() -> dict[str, Any]:
+def page(bare_lib) -> dict[str, Any]:
     """The names that the page's cells tagged `seeds` define: its text, recipe and measures."""
     return names_of("13_training", "seeds")
 
