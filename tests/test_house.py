@@ -204,8 +204,10 @@ def test_every_requirement_is_pinned_exactly():
         lines = [line for line in read(Path(name)).splitlines() if not line.startswith(("#", "-r"))]
         assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines), name
     assert "torch" not in read(Path("requirements-book.txt")).replace("No torch", "")
-    package = json.loads(read(Path("package.json")))
-    for version in {**package["dependencies"], **package["devDependencies"]}.values():
-        assert re.fullmatch(r"[\d.]+", version)
-    locked = json.loads(read(Path("package-lock.json")))["packages"]
-    assert all("integrity" in one and "resolved" not in one for key, one in locked.items() if key)
+    for folder in (Path(), Path("tools/audit")):
+        package = json.loads(read(folder / "package.json"))
+        for version in {**package["dependencies"], **package.get("devDependencies", {})}.values():
+            assert re.fullmatch(r"[\d.]+", version)
+        locked = json.loads(read(folder / "package-lock.json"))["packages"]
+        for key, one in locked.items():
+            assert not key or ("integrity" in one and "resolved" not in one), key

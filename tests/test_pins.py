@@ -67,11 +67,16 @@ def test_no_package_is_pinned_in_two_files_that_are_installed_together():
     assert len({*map(canonicalize_name, every)}) == len(every)
 
 
-def test_the_front_end_is_the_one_that_is_locked():
-    lock = json.loads((ROOT / "package-lock.json").read_text("utf8"))["packages"]
-    asked = json.loads((ROOT / "package.json").read_text("utf8"))
+@pytest.mark.parametrize("folder", newer_pins.FRONT)
+def test_what_a_package_json_asks_for_is_what_its_lock_holds(folder):
+    lock = json.loads((ROOT / folder / "package-lock.json").read_text("utf8"))["packages"]
+    asked = json.loads((ROOT / folder / "package.json").read_text("utf8"))
     for kind in ("dependencies", "devDependencies"):
         assert lock[""].get(kind) == asked.get(kind), "npm install --package-lock-only"
+
+
+def test_the_front_end_is_the_one_that_is_locked():
+    lock = json.loads((ROOT / "package-lock.json").read_text("utf8"))["packages"]
     folder = ROOT / "node_modules"
     there = {
         str(path.parent.relative_to(ROOT).as_posix()): json.loads(path.read_text("utf8"))["version"]
@@ -136,13 +141,18 @@ def test_what_fits_is_written_and_nothing_else_is_touched():
 
 def test_a_newer_package_of_the_pages_is_shown():
     said = {
-        "katex": {"current": "0.19.1", "latest": "0.20.0"},
-        "axe-core": {"current": "4.14.1", "latest": "4.15.0"},
+        "katex": {"current": "0.19.1", "wanted": "0.19.1", "latest": "0.20.0"},
+        "axe-core": {"current": "4.14.1", "wanted": "4.14.1", "latest": "4.15.0"},
+        "not-installed": {"wanted": "1.0.0", "latest": "1.0.0"},
     }
-    axe, katex = newer_pins.front_end(json.dumps(said))
+    axe, katex = newer_pins.front_end(".", json.dumps(said))
     assert (axe.fits, axe.why) == ("4.15.0", "")
     assert (katex.current, katex.fits) == ("0.19.1", "0.20.0")
-    assert newer_pins.front_end("") == []
+    assert newer_pins.front_end(".", "") == []
+    (apart,) = newer_pins.front_end(
+        "tools/audit", '{"lighthouse": {"wanted": "13", "latest": "14"}}'
+    )
+    assert (apart.file, apart.current) == ("tools/audit/package.json", "13")
     assert "package.json" in newer_pins.table([axe, katex])
 
 

