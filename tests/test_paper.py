@@ -116,6 +116,14 @@ def test_the_text_block_that_is_checked_is_the_one_that_is_printed():
     assert re.search(rf"@page {{\s*margin: \d+mm {MARGIN}mm \d+mm;", css)
 
 
+def test_the_cover_is_one_sheet_of_the_shortest_paper():
+    margins = (ROOT / "assets" / "print.css").read_text("utf8")
+    top, bottom = re.search(r"@page {\s*margin: (\d+)mm \d+mm (\d+)mm;", margins).groups()
+    cover = (ROOT / "tools" / "paper.css").read_text("utf8")
+    height = re.search(r"\.paper-cover {[^}]*\bheight: (\d+)mm;", cover)[1]
+    assert int(height) <= 279.4 - int(top) - int(bottom)  # letter; A4 has 297
+
+
 def test_what_fits_is_not_refused(browser, tmp_path):
     page = browser.new_page()
     Printing(page, tmp_path, '<!doctype html><article id="p"><pre>x</pre></article>', "a4").check()

@@ -1,4 +1,4 @@
-"""The PDF of the book, made of two chapters and read by a library that had no part in it."""
+"""The PDF of the book, made of a few pages and read by a library that had no part in it."""
 
 import re
 
@@ -11,17 +11,17 @@ from tools.one_document import Leaf
 
 @pytest.fixture(scope="module")
 def pdf(browser, book_folder, tmp_path_factory) -> PdfReader:
-    """Two chapters, one with its exercises, as a PDF."""
-    names = {"chapters/00_start", "exercises/00_start", "chapters/15_counting"}
+    """Two chapters, one with its exercises, and the front page, as a PDF."""
+    names = {"chapters/00_start", "exercises/00_start", "chapters/15_counting", "index"}
     pages = [Leaf(name, "A part", name.startswith("ex")) for name in sorted(names, key=order)]
-    path = tmp_path_factory.mktemp("paper") / "two.pdf"
+    path = tmp_path_factory.mktemp("paper") / "some.pdf"
     make(book_folder, pages, "a4", path, browser)
     return PdfReader(path)
 
 
 def order(name: str) -> str:
     """Exercises after their chapter."""
-    return name.split("/")[1] + name
+    return name.split("/")[-1] + name
 
 
 def outline(entries, reader: PdfReader, depth: int = 0) -> list[tuple[int, str, int]]:

@@ -17,7 +17,7 @@ PYTHONS = ("3.11", "3.12", "3.13")
 GLIBC = [f"manylinux_2_{minor}_x86_64" for minor in (28, 27, 26, 24, 17, 12, 5)]
 SYSTEMS = {  # what pip calls each system, the newest of its tags first
     "Linux": [*GLIBC, "manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64"],
-    "macOS, Apple silicon": ["macosx_14_0_arm64"],
+    "macOS 15 on Apple silicon": ["macosx_15_0_arm64"],  # pip reads it as 15 and all before
     "Windows": ["win_amd64"],
 }
 # Plain Python that is published as source alone: pip builds it in a second, on any system.
@@ -68,7 +68,7 @@ def main() -> None:
             names = lacking(pins, python, tags)
             missing |= bool(names)
             said = f"none for it of {', '.join(names)}" if names else "a wheel of every other pin"
-            print(f"{system:<22}{python:<6}{said}", flush=True)
+            print(f"{system:<27}{python:<6}{said}", flush=True)
     raise SystemExit(missing)
 
 
