@@ -158,7 +158,9 @@ class Elsewhere(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def test_what_is_gone_on_another_host_is_reported_and_what_refuses_programs_is_not(tmp_path):
+def test_what_is_gone_on_another_host_is_reported_and_what_refuses_programs_is_not(
+    tmp_path, monkeypatch
+):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     host = f"http://127.0.0.1:{server.server_port}"
@@ -170,6 +172,8 @@ def test_what_is_gone_on_another_host_is_reported_and_what_refuses_programs_is_n
         links = "".join(f'<a href="{host}/{name}">x</a>' for name in names)
         (site / "index.html").write_text(home + links, "utf8")
 
+    real = make_site.answers
+    monkeypatch.setattr(make_site, "answers", lambda _: real(f"{host}/gone"))
     write()
     make_site.follow_links(site, report)
     assert not report.exists()
@@ -183,6 +187,9 @@ def test_what_is_gone_on_another_host_is_reported_and_what_refuses_programs_is_n
     assert f"{host}/no-programs" not in said
     server.shutdown()
     server.server_close()
+    with pytest.raises(SystemExit, match="without a network"):
+        make_site.follow_links(site, report)
+    assert not report.exists(), "nothing is known of any link"
 
 
 def test_every_file_has_a_name_and_a_kind_that_any_host_takes(site):

@@ -18,7 +18,9 @@ import zlib
 from collections import defaultdict
 from fnmatch import fnmatch
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.parse import unquote, urlsplit
+from urllib.request import urlopen
 
 ROOT = Path(__file__).resolve().parents[1]
 LYCHEE = Path(sys.executable).with_name("lychee")
@@ -135,9 +137,22 @@ def publish(book: Path, site: Path) -> None:
     print(f"{site} is whole: lay it on any static host, at any path.")
 
 
+def answers(address: str) -> bool:
+    """Does its host say anything at all, be it that there is no such page?"""
+    try:
+        urlopen(address, timeout=30).close()
+    except HTTPError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
 def follow_links(site: Path, report: Path) -> None:
     """Follow the links to other hosts, and fail with a report if some lead nowhere."""
     report.unlink(missing_ok=True)
+    if not answers(homepage()):
+        raise SystemExit(f"No answer from {homepage()}: without a network no link can be followed.")
     if wrong := gone_elsewhere(site, homepage()):
         report.write_text(wrong, "utf8")
         raise SystemExit(f"{wrong}\nThese lead nowhere; {report} says so too.")
