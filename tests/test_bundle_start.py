@@ -8,6 +8,7 @@ import subprocess
 import sys
 import urllib.request
 from functools import partial
+from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
@@ -54,6 +55,8 @@ def bundle(tmp_path):
 def start(bundle, *asked, **environment):
     """What `sh start` says and does, on a machine whose pip would look elsewhere."""
     elsewhere = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_REQUIRE_HASHES": "1"}
+    # The machine's python3 may be another than the one that runs these tests.
+    elsewhere["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         ["sh", "start", *asked], cwd=bundle, capture_output=True, text=True,
         env=os.environ | elsewhere | environment,
