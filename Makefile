@@ -107,7 +107,8 @@ clean: ## remove what was built, and keep what was installed
 	@rm -rf _build
 
 .venv/.book: requirements-book.txt pyproject.toml
-	@test -n "$(PYTHON)" || { echo "Python 3.11 is needed: install it, or say PYTHON=..."; exit 1; }
+	@test -n "$(PYTHON)" || { \
+	echo "Python 3.11, 3.12 or 3.13 is needed: install one, or say PYTHON=..."; exit 1; }
 	@test -x $(BIN)/python || "$(PYTHON)" -m venv .venv || { \
 	echo "No virtual environment could be made; on Debian: apt-get install python3-venv"; exit 1; }
 	@echo "Installing what builds the book (about a minute, once)"

@@ -18,6 +18,8 @@ ALL = sorted(path.name for path in ROOT.glob("requirements*.txt"))
 HERE = ("requirements.txt", "requirements-site.txt")
 # What makes an environment, and the course itself.
 UNPINNED = {"pip", "setuptools", "wheel", "attention-course"}
+# What torch's wheel for graphics cards brings along, which an ordinary index gives to Linux.
+CARDS = re.compile(r"nvidia-|triton$|cuda-")
 
 
 def lines(file: str) -> list[str]:
@@ -33,7 +35,7 @@ def test_every_pin_is_installed_in_just_its_version():
 
 def test_nothing_is_installed_that_no_file_pins():
     pinned = {name for file in HERE for name in pins(file)}
-    stray = set(installed()) - pinned - UNPINNED
+    stray = {one for one in set(installed()) - pinned - UNPINNED if not CARDS.match(one)}
     assert stray == set(), f"pin them or remove them: .venv/bin/pip uninstall {' '.join(stray)}"
 
 
@@ -41,8 +43,7 @@ def test_all_that_a_pinned_package_needs_is_pinned_too():
     pinned = {name for file in HERE for name in pins(file)}
     for name in pinned:
         lost = {canonicalize_name(one.name) for one in newer_pins.needs(name)} - pinned - UNPINNED
-        # torch names what its wheel for graphics cards brings; the one for processors needs none.
-        lost = {one for one in lost if name != "torch" or not re.match(r"nvidia|triton|cuda", one)}
+        lost = {one for one in lost if name != "torch" or not CARDS.match(one)}
         assert lost == set(), f"{name} needs them"
 
 

@@ -2,7 +2,7 @@
 
 import re
 import subprocess
-import sys
+import sysconfig
 import tomllib
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from tests.test_house import FILES, TEXTS
 from tools import release_notes
 
 ROOT = Path(__file__).resolve().parents[1]
-BIN = Path(sys.executable).parent
+BIN = Path(sysconfig.get_path("scripts"))  # on Windows, not where python.exe stands
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]
 REPOSITORY, HOMEPAGE = PROJECT["urls"]["Repository"], PROJECT["urls"]["Homepage"]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
