@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import tomllib
 import zlib
@@ -23,7 +24,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import urlopen
 
 ROOT = Path(__file__).resolve().parents[1]
-LYCHEE = Path(sys.executable).with_name("lychee")
+LYCHEE = Path(sysconfig.get_path("scripts"), "lychee")
 
 LEFT_OUT = {
     ".buildinfo": "what the next build compares itself with",
