@@ -31,7 +31,8 @@ from lib.grading.walls import ROOT
 CATALOGUE = "lib/catalogue/__init__.py"
 READ_ME = """# {titles}
 
-1. Install Python 3.11, 3.12 or 3.13, and then, in this folder: `python -m pip install -r requirements.txt`
+1. Install Python 3.11, 3.12 or 3.13.
+   Then say in this folder: `python -m pip install -r requirements.txt`
 2. Start with `jupyter lab`, and open the notebooks in {where}.
 3. Write your answers into the cells that wait for them, and run the check below each.
 4. Hand in the notebook, named as you were told.
