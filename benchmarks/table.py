@@ -77,19 +77,24 @@ def speeds(found: dict) -> str:
              "", "| | time | at most |", "|---|--:|--:|"]  # fmt: skip
     for key, (what, most) in LIMITS.items():
         if key in found["seconds"]:
-            lines.append(f"| {what} | {found['seconds'][key]:.3g} s | {most} s |")
+            lines.append(f"| {what} | {seconds(found['seconds'][key])} | {seconds(most)} |")
     for page in sorted(pages, key=pages.get, reverse=True)[:3]:
-        lines.append(f"| {page}.ipynb | {pages[page]:.3g} s | {NOTEBOOK} s |")
-    lines.append(f"| All {len(pages)} notebooks together | {sum(pages.values()):.3g} s | |")
+        lines.append(f"| {page}.ipynb | {seconds(pages[page])} | {NOTEBOOK} s |")
+    lines.append(f"| All {len(pages)} notebooks together | {seconds(sum(pages.values()))} | |")
     return "\n".join(lines)
+
+
+def seconds(taken: float) -> str:
+    """Three digits, in seconds, or in minutes from ten minutes on."""
+    return f"{taken / 60:.3g} minutes" if taken >= 600 else f"{taken:.3g} s"
 
 
 def beyond(found: dict) -> list[str]:
     """What took longer than it may."""
     taken = {**found["seconds"], **found["notebooks"]}
     most = {key: limit for key, (_, limit) in LIMITS.items()}
-    return [f"{key}: {seconds:.3g} s, of at most {most.get(key, NOTEBOOK)}"
-            for key, seconds in taken.items() if seconds > most.get(key, NOTEBOOK)]  # fmt: skip
+    return [f"{key}: {time:.3g} s, of at most {most.get(key, NOTEBOOK)}"
+            for key, time in taken.items() if time > most.get(key, NOTEBOOK)]  # fmt: skip
 
 
 def tables() -> dict[tuple[str, str], str]:

@@ -130,6 +130,11 @@ def test_the_speeds_stand_against_their_limits_with_the_longest_notebooks_first(
     ]
 
 
+def test_what_takes_minutes_is_told_in_minutes():
+    assert table.seconds(1170.97) == "19.5 minutes"
+    assert table.seconds(599.4) == "599 s"
+
+
 def test_what_takes_too_long_is_named():
     assert table.beyond(SPEEDS) == []
     slow = SPEEDS | {"seconds": {"book": 20.1, "test": 1201.0}, "notebooks": {"chapters/02": 91.0}}
