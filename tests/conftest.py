@@ -1,14 +1,10 @@
 """What the tests share: a browser, and the book as its readers meet it."""
 
 import os
-import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +17,8 @@ from filelock import FileLock
 from jupyter_client import KernelManager
 from playwright.sync_api import Browser, sync_playwright
 
+from tools.on_this_machine import chromium, served
+
 ROOT = Path(__file__).resolve().parents[1]
 # What a test checks is no learner's work; tests of the record itself say where it lies.
 os.environ.setdefault("ATTENTION_RECORD", "off")
@@ -28,13 +26,6 @@ os.environ.setdefault("ATTENTION_RECORD", "off")
 # Chromium starts no service of its own, so that every request is one that the page made.
 CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
             "--disable-component-update", "--disable-sync", "--no-first-run"]  # fmt: skip
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves files without a line for each."""
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
 
 
 # No test is timed, and continuous integration draws the same examples every time.
@@ -45,7 +36,7 @@ hypothesis.settings.load_profile("course")
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """The machine's Chromium, headless."""
-    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    found = chromium()
     assert found, "No Chromium was found. Install it, or set CHROMIUM to its path."
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=CHROMIUM)
@@ -78,19 +69,17 @@ def book_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def book(book_folder: Path) -> Iterator[str]:
     """The address at which the built book is served."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(book_folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with served(book_folder) as address:
+        yield address
 
 
 @contextmanager
 def without_shape_checks() -> Iterator[None]:
     """Lib as its readers call it, without the shape checks that the tests add."""
+    before = jaxtyping.config.jaxtyping_disable
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
-    jaxtyping.config.update("jaxtyping_disable", False)
+    jaxtyping.config.update("jaxtyping_disable", before)
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ import pytest
 from bs4 import BeautifulSoup
 from PIL import Image
 
-from tests.conftest import Quiet
 from tests.test_book import PAGES, parsed
+from tools.on_this_machine import Quiet
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "_ext"))  # as Sphinx does

@@ -90,7 +90,7 @@ def test_every_page_that_a_reader_can_reach_is_audited_and_no_template(tmp_path)
 
 def test_the_book_is_served_at_the_path_of_its_address(tmp_path):
     (tmp_path / "index.html").write_text("here", "utf8")
-    with audit_pages.served(tmp_path, "/some/path/") as address:
+    with audit_pages.served_at(tmp_path, "/some/path/") as address:
         assert address.endswith("/some/path/")
         assert urlopen(address + "index.html").read() == b"here"
 

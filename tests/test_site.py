@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.conftest import Quiet
 from tools import make_site
+from tools.on_this_machine import Quiet
 
 # What every host knows the type of; a script that is served as plain text does not start.
 KNOWN = {".css", ".html", ".ico", ".inv", ".ipynb", ".js", ".json", ".md", ".pdf", ".png", ".svg",

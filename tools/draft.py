@@ -24,8 +24,6 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
-os.environ["COURSE_DRAFT"] = "yes"  # for _ext/teaching.py
-
 from build_book import build_book
 from build_notebooks import ROOMS, ROOT, build, pages
 from livereload import Server
@@ -101,6 +99,9 @@ class Copy:
 
 
 def main() -> None:
+    if len(sys.argv) != 2:
+        sys.exit("Expected a port; say: make draft")
+    os.environ["COURSE_DRAFT"] = "yes"  # for _ext/teaching.py
     port, again = int(sys.argv[1]), Copy()
     again()
     logging.disable(logging.INFO)  # every file that a browser asks for

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
-import shutil
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -25,6 +23,7 @@ from pikepdf import ObjectStreamMode, OutlineItem, Pdf
 from playwright.sync_api import Browser, sync_playwright
 
 from tools.chromium_print import WIDTHS, NotPrintedError, Printing, refuse
+from tools.on_this_machine import chromium
 from tools.one_document import Bound, Leaf, leaves
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -168,13 +167,12 @@ def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     ask.add_argument("--paper", choices=WIDTHS, default="a4")
     paper = ask.parse_args().paper
-    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf8"))
     pages = [page for page in leaves(toc) if not page.name.startswith(ON_SCREEN)]
     path = ROOT / "_build" / f"{course().name}.pdf"
     try:
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=found, args=CHROMIUM)
+            browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM)
             count = make(ROOT / "_build" / "html", pages, paper, path, browser)
     except (NotPrintedError, ValueError) as wrong:
         sys.exit(f"No PDF was made. {wrong}")

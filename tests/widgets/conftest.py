@@ -1,10 +1,7 @@
 """A page with one interactive figure on it, mounted as the book mounts it, in real Chromium."""
 
 import shutil
-import threading
 from collections.abc import Callable, Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -12,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from lib import style, widgets
 from lib.widgets import Interactive
+from tools.on_this_machine import served
 
 ROOT = Path(widgets.__file__).parents[2]
 PAGE = """<!doctype html><html lang="en" data-theme="light"><meta charset="utf-8">
@@ -22,13 +20,6 @@ PAGE = """<!doctype html><html lang="en" data-theme="light"><meta charset="utf-8
 <main>{figure}</main><script type="module" src="mount.js"></script></html>"""
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves files without a line for each."""
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
     """A folder with the figures' modules and styles, and the address at which it is served."""
@@ -37,11 +28,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]
     shutil.copy(ROOT / "assets" / "mount.js", folder)
     shutil.copy(ROOT / "lib" / "widgets" / "kit.css", folder)
     (folder / "palette.css").write_text(style.css(), "utf8")
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield folder, f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with served(folder) as address:
+        yield folder, address
 
 
 @pytest.fixture
