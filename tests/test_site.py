@@ -3,7 +3,6 @@
 import re
 import shutil
 import threading
-from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -12,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tools import make_site
-from tools.on_this_machine import Quiet
+from tools.on_this_machine import served
 
 # What every host knows the type of; a script that is served as plain text does not start.
 KNOWN = {".css", ".html", ".ico", ".inv", ".ipynb", ".js", ".json", ".md", ".pdf", ".png", ".svg",
@@ -32,11 +31,8 @@ def site(book_folder, tmp_path_factory) -> Path:
 def address(site):
     """Where the site is served, at a path that is not its own."""
     root = site.parents[len(Path(PATH).parts) - 1]
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(root)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/{PATH}/"
-    server.shutdown()
-    server.server_close()
+    with served(root) as host:
+        yield f"{host}/{PATH}/"
 
 
 @pytest.fixture
