@@ -12,9 +12,11 @@ from peers import Peer, all_peers, ours
 from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel
 
+from lib.compiled import in_large_pages
 from lib.generation import generate, stream
 from lib.gpt2 import GPT2, Config
-from lib.packed import PRECISIONS, PackedGPT2, PackedLinear, in_large_pages
+from lib.onetoken import PRECISIONS
+from lib.packed import PackedGPT2, PackedLinear
 
 BEST, PLAIN = "ours, packed", "ours, plain"
 
@@ -36,7 +38,7 @@ def limits() -> dict:
     """Calls that do nothing but multiply, or read: what the machine can do at this moment."""
     product = PackedLinear(torch.randn(3072, 768), None)
     x, usual = torch.randn(1024, 768), torch.ones(2**27)
-    large = torch.from_numpy(in_large_pages(usual.numpy()))
+    large = torch.from_numpy(in_large_pages(usual.shape, usual.numpy().dtype)).copy_(usual)
     return {"multiply": lambda: product(x), "read": large.sum, "read usual pages": usual.sum}
 
 

@@ -113,6 +113,14 @@ class KeyValueCache:
         mask: Bool[Tensor, "..."] | None = None,
     ) -> Attended:
         """Store the new keys and values, and attend to all that are stored."""
+        self.store(k, v)
+        keys, values = (old[..., : self.used, :] for old in (self.keys, self.values))
+        return fused(q, keys, values, mask, causal=True)
+
+    def store(
+        self, k: Float[Tensor, "*batch query d_k"], v: Float[Tensor, "*batch query d_v"]
+    ) -> None:
+        """Put new keys and values behind those that are stored."""
         start, end = self.used, self.used + k.shape[-2]
         if end > self.longest:
             raise ValueError(
@@ -134,4 +142,3 @@ class KeyValueCache:
             )
         self.keys[..., start:end, :], self.values[..., start:end, :] = k, v
         self.used = end
-        return fused(q, self.keys[..., :end, :], self.values[..., :end, :], mask, causal=True)

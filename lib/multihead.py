@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import torch
+import torch.nn.functional as F
 from einops import rearrange
 from jaxtyping import Bool, Float
 from torch import nn
@@ -71,9 +72,24 @@ class MultiHeadAttention(nn.Module):
         A mask without a head axis must say so with an axis of length 1: (batch, 1, query, key).
         Another way to attend, with the same output, may take the place of `attend`.
         """
-        source = x if source is None else source
-        q = split_heads(self.query(x), self.heads)
-        k = split_heads(self.key(source), self.heads)
-        v = split_heads(self.value(source), self.heads)
+        q, k, v = (split_heads(part, self.heads) for part in self.project(x, source))
         output, weights = attention(q, k, v, mask)
         return Attended(self.out(merge_heads(output)), weights)
+
+    def project(
+        self,
+        x: Float[torch.Tensor, "*batch query d_model"],
+        source: Float[torch.Tensor, "*batch key d_source"] | None = None,
+    ) -> tuple[Float[torch.Tensor, "..."], ...]:
+        """Return the queries of x, and the keys and values of the source, all heads in a row."""
+        if source is None and torch.is_grad_enabled():
+            # With their gradients it is nine products, and stacking makes three of them.
+            return F.linear(x, *self.joint()).chunk(3, dim=-1)
+        source = x if source is None else source
+        return self.query(x), self.key(source), self.value(source)
+
+    def joint(self) -> tuple[Float[torch.Tensor, "..."], Float[torch.Tensor, "..."] | None]:
+        """Stack the maps to queries, keys and values: weight and bias of one map to all three."""
+        three = (self.query, self.key, self.value)
+        bias = None if self.query.bias is None else torch.cat([one.bias for one in three])
+        return torch.cat([one.weight for one in three]), bias

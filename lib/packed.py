@@ -1,23 +1,23 @@
 """GPT-2 as fast as this processor allows: the same numbers, laid out once as it reads them."""
 
-import math
-import mmap
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cached_property, partial
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from lib.compiled import in_large_pages
 from lib.efficient import KeyValueCache, fused
 from lib.gpt2 import GPT2, Predicted
+from lib.onetoken import PRECISIONS, OneTokenGPT2, rounded
 from lib.shapes import Attended
 from lib.transformer import Block, LayerNorm
 
-PRECISIONS = ("float32", "bfloat16", "int8")
+SLAB = 4096
+"""Words whose scores are computed together: what is copied is then still in the cache."""
+
 ONEDNN = torch.ops.mkldnn
 """Where torch keeps oneDNN's operators. Those used are private: a later torch may drop them."""
 
@@ -35,10 +35,8 @@ def private_operators() -> bool:
 class PackedLinear:
     r"""Compute $x W^\top + b$ from weights that were laid out once, in the order they are read.
 
-    For many rows the arithmetic is the limit: oneDNN wants $W$ in blocks that fill its registers,
-    and bends the result (`gelu`) or adds it to the stream (`added`) before it leaves the cache.
-    For a single row the memory is the limit, and NumPy's product of a vector and a matrix comes
-    closest to it, if `stretched` has laid the matrix out. So the weights are kept twice.
+    oneDNN wants $W$ in blocks that fill its registers, and bends the result (`gelu`) or adds it
+    to the stream (`added`) before it leaves the cache.
 
     Source: Goto and van de Geijn 2008, section 4, for the blocks.
     Taught in: chapter 14.
@@ -52,10 +50,8 @@ class PackedLinear:
     ):
         weight = weight.detach().to(dtype)
         self.dtype, self.bias = weight.dtype, None if bias is None else bias.detach().to(dtype)
-        here, self.d_out = weight.device.type == "cpu", len(weight)
+        here = weight.device.type == "cpu"
         self.private = here and self.dtype != torch.float64 and private_operators()
-        # NumPy knows no bfloat16.
-        self.stretches = stretched(weight) if here and self.dtype != torch.bfloat16 else None
         self.weight = ONEDNN._reorder_linear_weight(weight) if self.private else weight
 
     def __call__(
@@ -67,9 +63,7 @@ class PackedLinear:
     ) -> Float[Tensor, "..."]:
         """Map every vector of x; then bend it by GELU of that form, or add it to `added`."""
         x = x.to(self.dtype)
-        if self.stretches is not None and x.numel() == x.shape[-1]:
-            y = self.one(x)
-        elif not self.private:
+        if not self.private:
             y = F.linear(x, self.weight, self.bias)
         elif added is not None and added.dtype == self.dtype:
             return ONEDNN._linear_pointwise.binary(x, added, self.weight, self.bias, "add")
@@ -78,58 +72,6 @@ class PackedLinear:
             y, gelu = ONEDNN._linear_pointwise(x, self.weight, self.bias, *form), None
         y = F.gelu(y, approximate=gelu) if gelu else y
         return y if added is None else added + y
-
-    def one(self, x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-        """Map a single vector, whatever axes of length 1 stand before it."""
-        y = x.numpy() @ self.stretches
-        if y.shape[-1] != self.d_out:
-            y = y.reshape(*x.shape[:-1], -1)[..., : self.d_out]
-        if self.bias is not None:
-            y += self.bias.numpy()
-        return torch.from_numpy(y)
-
-
-STRETCH = 4096
-"""Sums that half of a first cache of 32 KiB holds: the other half is for what streams by."""
-
-
-def stretched(weight: Float[Tensor, "..."]) -> Float[np.ndarray, "..."]:
-    """Lay a matrix out so that its product with one vector reads memory in long stretches.
-
-    A narrow map stays row by row: each output is the sum of a long row times x.
-    A wide one is laid column by column: each number of x scales a column, which is added to the
-    sums. More sums than `STRETCH` are cut into slabs of columns, so that they stay in the cache.
-
-    Source: a rule of this course, found by measuring; Goto and van de Geijn 2008, section 4,
-    weigh the levels of memory in the same way.
-    Taught in: chapter 14.
-    """
-    d_out, d_in = weight.shape
-    if d_out < d_in:
-        return in_large_pages(weight.numpy()).T
-    slabs = math.ceil(d_out / STRETCH)
-    width = math.ceil(d_out / slabs)
-    padded = F.pad(weight, (0, 0, 0, slabs * width - d_out))
-    by_columns = in_large_pages(padded.unflatten(0, (slabs, width)).mT.numpy())
-    return by_columns if slabs > 1 else by_columns[0]
-
-
-def in_large_pages(array: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Copy numbers to pages of 2 MiB where the system has them: memory is then read faster.
-
-    A processor looks up where each page lies, and usual pages are 500 times smaller.
-
-    Source: the Linux kernel's page on transparent huge pages, which a program asks for.
-    Taught in: chapter 14.
-    """
-    if array.nbytes < 2**21 or not hasattr(mmap, "MADV_HUGEPAGE"):
-        return array.copy(order="C")
-    room = mmap.mmap(-1, array.nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    with suppress(OSError):  # a kernel that was built without them
-        room.madvise(mmap.MADV_HUGEPAGE)
-    copy = np.frombuffer(room, array.dtype).reshape(array.shape)
-    copy[...] = array
-    return copy
 
 
 class Int8Linear:
@@ -172,20 +114,6 @@ class Int8Linear:
         return y if added is None else added + y
 
 
-def rounded(
-    x: Float[Tensor, "*batch features"],
-) -> tuple[Int[Tensor, "*batch features"], Float[Tensor, "*batch 1"]]:
-    r"""Round each row to whole numbers from -127 to 127; the second part scales them back.
-
-    $\hat x = \mathrm{round}(x / s)$ with $s = \max_k |x_k| / 127$, so that no error exceeds $s/2$.
-
-    Source: Dettmers et al. 2022, section 3.1.
-    Taught in: chapter 14.
-    """
-    scale = x.abs().amax(dim=-1, keepdim=True).clamp(min=1e-30) / 127
-    return (x / scale).round().to(torch.int8), scale
-
-
 class PackedBlock:
     """Do what `lib.transformer.Block` does, with one product for queries, keys and values.
 
@@ -194,11 +122,9 @@ class PackedBlock:
     """
 
     def __init__(self, block: Block, pack: Callable[..., PackedLinear | Int8Linear]):
-        three = [block.attention.query, block.attention.key, block.attention.value]
-        one = [torch.cat([getattr(map_, part) for map_ in three]) for part in ("weight", "bias")]
         after = [block.attention.out, block.feed_forward.expand, block.feed_forward.contract]
         self.heads, self.gelu = block.attention.heads, block.feed_forward.gelu.approximate
-        self.project = pack(*one)
+        self.project = pack(*block.attention.joint())
         self.out, self.expand, self.contract = (pack(map_.weight, map_.bias) for map_ in after)
         self.before, self.between = bare(block.attention_norm), bare(block.feed_forward_norm)
 
@@ -206,7 +132,7 @@ class PackedBlock:
         self, x: Float[Tensor, "*batch n d_model"], attention: Callable[..., Attended]
     ) -> Float[Tensor, "*batch n d_model"]:
         """Return the changed stream."""
-        three = self.project(self.before(x))
+        three = self.project(self.before(x)).to(x.dtype)
         heads = three.unflatten(-1, (3 * self.heads, -1)).transpose(-3, -2)
         output, _ = attention(*heads.chunk(3, dim=-3))
         x = self.out(output.transpose(-3, -2).flatten(-2), added=x)
@@ -246,7 +172,10 @@ class PackedGPT2:
         dtype = torch.bfloat16 if precision == "bfloat16" else None
         pack = Int8Linear if precision == "int8" else partial(PackedLinear, dtype=dtype)
         self.layers = [PackedBlock(block, pack) for block in model.layers]
-        self.norm, self.vocabulary = bare(model.norm), pack(model.words.weight, None)
+        self.norm = bare(model.norm)
+        self.vocabulary = [pack(part, None) for part in model.words.weight.split(SLAB)]
+        here = model.device.type == "cpu"
+        self.one_token = OneTokenGPT2(model, precision) if here else None
 
     @torch.no_grad()
     def __call__(
@@ -257,11 +186,27 @@ class PackedGPT2:
         last: bool = False,
     ) -> Predicted:
         """Return the logits, for every position or only for the last, as GPT2 does."""
+        if self.one_token and ids.numel() == 1:
+            return Predicted(self.one_token(ids, caches or self.caches()), None)
         x = self.model.embed(ids, start=caches[0].used if caches else 0)
         for i, layer in enumerate(self.layers):
             x = layer(x, caches[i] if caches else partial(fused, causal=True))
         x = x[..., -1:, :] if last else x
-        return Predicted(self.vocabulary(self.norm(x)).to(x.dtype), None)
+        return Predicted(self.unembed(x), None)
+
+    def unembed(self, x: Float[Tensor, "*batch n d_model"]) -> Float[Tensor, "*batch n vocab"]:
+        """Score every word: a slab of the table at a time, into room made for all of them.
+
+        The logits of 1,024 tokens take 206 MB, which the system has to empty page by page.
+        """
+        x, shape = self.norm(x), (*x.shape[:-1], self.config.vocab)
+        here = x.device.type == "cpu"
+        logits = (
+            torch.from_numpy(in_large_pages(shape, x.numpy().dtype)) if here else x.new_empty(shape)
+        )
+        for part, slab in zip(self.vocabulary, logits.split(SLAB, dim=-1), strict=True):
+            slab.copy_(part(x))
+        return logits
 
     @cached_property
     def error(self) -> float:

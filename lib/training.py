@@ -73,11 +73,15 @@ def train(
         done = checkpoints.resume(Path(checkpoint), model, trained, recipe, text)
     rank, count = process()
     parallel = DistributedDataParallel(model) if count > 1 else model
+    drops = model.config.dropout > 0  # without dropout the two modes do the same
+    model.eval()
     for step in range(done, recipe.steps):
-        model.train()
+        if drops:
+            model.train()
         loss = gradients(parallel, corpus, recipe, step)
-        rate, norm = update(model, trained, recipe, step)
-        model.eval()
+        rate, norm = update(trained, recipe, step)
+        if drops:
+            model.eval()
         now = (step + 1) % every == 0 or step + 1 == recipe.steps
         held_out = evaluate(model, validation, recipe.context, rows) if validation and now else None
         if checkpoint and now and rank == 0:
@@ -102,7 +106,8 @@ def gradients(model: nn.Module, corpus: Corpus, recipe: Recipe, step: int) -> fl
     mine = [x.chunk(count)[rank].to(device) for x in corpus.draw(recipe, step)]
     parts = list(zip(*(x.chunk(recipe.accumulate) for x in mine), strict=True))
     total = torch.zeros((), device=device)
-    with _own_numbers(device, "dropout", recipe.seed, step, rank):
+    own = _own_numbers(device, "dropout", recipe.seed, step, rank)
+    with own if model.training else nullcontext():
         for i, (ids, targets) in enumerate(parts, 1):
             with model.no_sync() if count > 1 and i < len(parts) else nullcontext():
                 with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
@@ -114,9 +119,7 @@ def gradients(model: nn.Module, corpus: Corpus, recipe: Recipe, step: int) -> fl
     return total.item() / count
 
 
-def update(
-    model: nn.Module, trained: list[Optimizer], recipe: Recipe, step: int
-) -> tuple[float, float]:
+def update(trained: list[Optimizer], recipe: Recipe, step: int) -> tuple[float, float]:
     """Shorten a gradient that is too long, let the optimisers step, and forget it.
 
     Returns AdamW's rate, and the length that the gradient had.
@@ -124,12 +127,18 @@ def update(
     Source: Pascanu et al. 2013, algorithm 1 (clipping).
     Taught in: chapter 13.
     """
-    norm = nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
+    groups = [group for optimiser in trained for group in optimiser.param_groups]
+    parameters = [one for group in groups for one in group["params"]]
+    gradients = [one.grad for one in parameters if one.grad is not None]
+    norm = nn.utils.get_total_norm(gradients).item()
+    if norm > recipe.clip:
+        for gradient in gradients:
+            gradient.mul_(recipe.clip / norm)
     rate = set_rates(trained, recipe, step)
     for optimiser in trained:
         optimiser.step()
         optimiser.zero_grad()
-    return rate, norm.item()
+    return rate, norm
 
 
 def process() -> tuple[int, int]:

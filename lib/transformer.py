@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from lib.attention import attend
+from lib.compiled import bent
 from lib.multihead import MultiHeadAttention
 from lib.shapes import Attended
 
@@ -30,6 +31,43 @@ class LayerNorm(nn.Module):
         return F.layer_norm(x, self.gain.shape, self.gain, self.bias, self.eps)
 
 
+class GELU(nn.GELU):
+    r"""torch's GELU; where it is trained on a CPU, its tanh form comes with its slope.
+
+    Source: Hendrycks and Gimpel 2016, section 2.
+    Taught in: chapter 11.
+    """
+
+    def forward(self, x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+        """Bend every number."""
+        trained = x.requires_grad and x.device.type == "cpu" and x.dtype == torch.float32
+        if trained and self.approximate == "tanh":
+            return BentWithSlope.apply(x)
+        return super().forward(x)
+
+
+class BentWithSlope(torch.autograd.Function):
+    """Compute the slope of GELU on the way there: the way back is then a single product.
+
+    Source: Hendrycks and Gimpel 2016, section 2; the way back is the chain rule.
+    Taught in: chapter 13.
+    """
+
+    @staticmethod
+    def forward(ctx, x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+        """Bend every number, and keep the slopes."""
+        x = x.contiguous()
+        y, slope = torch.empty_like(x), torch.empty_like(x)
+        bent(*(one.view(-1).numpy() for one in (x, y, slope)))
+        ctx.save_for_backward(slope)
+        return y
+
+    @staticmethod
+    def backward(ctx, gradient: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+        """Scale the gradient by the slopes."""
+        return gradient * ctx.saved_tensors[0]
+
+
 class FeedForward(nn.Module):
     r"""Think about each token alone: widen, bend by `lib.ops.gelu` in one kernel, narrow again.
 
@@ -41,7 +79,7 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, *, tanh: bool = True):
         super().__init__()
-        self.gelu = nn.GELU("tanh" if tanh else "none")
+        self.gelu = GELU("tanh" if tanh else "none")
         self.expand = nn.Linear(d_model, d_ff)
         self.contract = nn.Linear(d_ff, d_model)
 

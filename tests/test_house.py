@@ -23,7 +23,7 @@ TEXTS = {".py", ".md", ".js", ".css", ".yml", ".toml", ".txt", ".cfg", ".json", 
 
 FLOORS = {  # a module imports only from floors below its own
     "shapes": 0, "repro": 0,
-    "bpe": 1, "byhand": 1, "evidence": 1, "ledger": 1, "ops": 1,
+    "bpe": 1, "byhand": 1, "compiled": 1, "evidence": 1, "ledger": 1, "ops": 1,
     "diagnosis": 2, "hub": 2, "masks": 2, "onescreen": 2, "positions": 2, "stories": 2, "tokens": 2,
     "vectors": 2,
     "attention": 3, "experiments": 3, "suspects": 3,
@@ -31,8 +31,8 @@ FLOORS = {  # a module imports only from floors below its own
     "multihead": 5,
     "transformer": 6,
     "encoder": 7, "gpt2": 7, "optimising": 7, "probes": 7, "seq2seq": 7, "tasks": 7,
-    "checkpoints": 8, "corpus": 8, "generation": 8, "induction": 8, "packed": 8,
-    "options": 8, "training": 9,
+    "checkpoints": 8, "corpus": 8, "generation": 8, "induction": 8, "onetoken": 8,
+    "options": 8, "packed": 9, "training": 9,
     "style": 10, "svg": 11, "plane": 12, "plots": 13, "widgets": 14,  # drawing
     "catalogue": 20, "notebook": 21, "checking": 21,  # the roof
     "environment": 21, "inventory": 21, "playground": 21, "grading": 22,
