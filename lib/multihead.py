@@ -82,7 +82,8 @@ class MultiHeadAttention(nn.Module):
         source: Float[torch.Tensor, "*batch key d_source"] | None = None,
     ) -> tuple[Float[torch.Tensor, "..."], ...]:
         """Return the queries of x, and the keys and values of the source, all heads in a row."""
-        if source is None and torch.is_grad_enabled():
+        three = self.query, self.key, self.value
+        if source is None and torch.is_grad_enabled() and not any(map(_is_watched, three)):
             # With their gradients it is nine products, and stacking makes three of them.
             return F.linear(x, *self.joint()).chunk(3, dim=-1)
         source = x if source is None else source
@@ -93,3 +94,9 @@ class MultiHeadAttention(nn.Module):
         three = (self.query, self.key, self.value)
         bias = None if self.query.bias is None else torch.cat([one.bias for one in three])
         return torch.cat([one.weight for one in three]), bias
+
+
+def _is_watched(module: nn.Module) -> bool:
+    """Whether it must be called as it is, because it was replaced or something hangs on to it."""
+    hooks = module._forward_hooks, module._forward_pre_hooks, module._backward_hooks
+    return type(module) is not nn.Linear or any(hooks)

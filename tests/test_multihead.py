@@ -47,6 +47,31 @@ def test_without_a_source_a_sequence_attends_to_itself():
     assert ours(x).weights.shape == (2, 3, 7, 7)
 
 
+@pytest.mark.parametrize("bias", [True, False])
+def test_stacked_maps_learn_what_three_maps_learn(bias):
+    torch.manual_seed(0)
+    ours, x = MultiHeadAttention(15, 3, bias=bias).double(), torch.randn(2, 7, 15).double()
+    results = []
+    for source in (None, x):  # one product for three maps, and three
+        output, _ = ours(x, source)
+        output.square().sum().backward()
+        results.append([output, *(one.grad for one in ours.parameters())])
+        ours.zero_grad()
+    torch.testing.assert_close(*results)
+
+
+def test_a_map_that_is_watched_or_replaced_is_called():
+    torch.manual_seed(0)
+    ours, x, seen = MultiHeadAttention(15, 3), torch.randn(7, 15), []
+    before = ours(x).output
+    hook = ours.key.register_forward_hook(lambda module, given, result: seen.append(result))
+    torch.testing.assert_close(ours(x).output, before)
+    assert len(seen) == 1
+    hook.remove()
+    ours.value = nn.Sequential(ours.value, nn.Tanh())
+    assert not torch.allclose(ours(x).output, before)
+
+
 def test_merging_undoes_splitting_and_heads_hold_neighbouring_features():
     x = torch.arange(2 * 5 * 6.0).reshape(2, 5, 6)
     parts = split_heads(x, 3)
