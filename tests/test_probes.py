@@ -44,6 +44,7 @@ def ids(count: int = 2, n: int = 11, seed: int = 0) -> torch.Tensor:
     return torch.randint(61, (count, n), generator=torch.Generator().manual_seed(seed))
 
 
+@torch.no_grad()
 def logits_of(model, text) -> torch.Tensor:
     return model(text).logits
 
