@@ -103,25 +103,40 @@ def _exp(x):
 
 
 @compiled
-def bent(
-    x: Float[np.ndarray, " features"],
-    y: Float[np.ndarray, " features"],
-    slope: Float[np.ndarray, " features"],
-) -> None:
-    r"""Write the tanh form of GELU into y, and its slope beside it: numbers are fetched once.
+def bent(x: Float[np.ndarray, " features"], y: Float[np.ndarray, " features"]) -> None:
+    r"""Write the tanh form of GELU into y, in one pass.
 
     $x\, \sigma(2u)$ with $2u = a\,(x + b x^3)$, $a = 2\sqrt{2/\pi}$ and $b = 0.044715$,
     because $\tfrac{1}{2} (1 + \tanh u) = \sigma(2u) = 1 / (1 + e^{-2u})$.
-    The slope is $\sigma + x\, \sigma (1 - \sigma)\, a\, (1 + 3 b x^2)$.
 
-    Source: Hendrycks and Gimpel 2016, section 2, for the form; the slope is the product rule.
+    Source: Hendrycks and Gimpel 2016, section 2.
+    Taught in: chapter 13.
+    """
+    for i in range(x.size):
+        square = CUBIC * x[i] * x[i]
+        y[i] = x[i] / (ONE + _exp(-LINEAR * x[i] * (ONE + square)))
+
+
+@compiled
+def bent_back(
+    x: Float[np.ndarray, " features"],
+    dy: Float[np.ndarray, " features"],
+    dx: Float[np.ndarray, " features"],
+) -> None:
+    r"""Write dy times the slope of GELU into dx, in one pass.
+
+    The slope is $\sigma + x\, \sigma (1 - \sigma)\, a\, (1 + 3 b x^2)$, with the names of `bent`.
+
+    To compute the slope again is cheaper than to fetch it.
+
+    Source: Hendrycks and Gimpel 2016, section 2, and the product rule.
     Taught in: chapter 13.
     """
     for i in range(x.size):
         square = CUBIC * x[i] * x[i]
         share = ONE / (ONE + _exp(-LINEAR * x[i] * (ONE + square)))
-        y[i] = x[i] * share
-        slope[i] = share + y[i] * (ONE - share) * LINEAR * (ONE + THREE * square)
+        change = x[i] * share * (ONE - share) * LINEAR * (ONE + THREE * square)
+        dx[i] = dy[i] * (share + change)
 
 
 @compiled
@@ -191,8 +206,7 @@ def in_blocks(weight: Shaped[np.ndarray, "..."]) -> Shaped[np.ndarray, "..."]:
 def in_large_pages(shape: tuple[int, ...], dtype: np.dtype) -> Shaped[np.ndarray, "..."]:
     """Make room for numbers in pages of 2 MiB, where the system has them: memory is faster there.
 
-    A processor looks up where each page lies, and the system empties each before it is used;
-    usual pages are 500 times smaller.
+    A processor looks up where each page lies, and usual pages are 500 times smaller.
 
     Source: the Linux kernel's page on transparent huge pages, which a program asks for.
     Taught in: chapter 14.

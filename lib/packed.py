@@ -8,15 +8,11 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from lib.compiled import in_large_pages
 from lib.efficient import KeyValueCache, fused
 from lib.gpt2 import GPT2, Predicted
 from lib.onetoken import PRECISIONS, OneTokenGPT2, rounded
 from lib.shapes import Attended
-from lib.transformer import Block, LayerNorm
-
-SLAB = 4096
-"""Words whose scores are computed together: what is copied is then still in the cache."""
+from lib.transformer import Block
 
 ONEDNN = torch.ops.mkldnn
 """Where torch keeps oneDNN's operators. Those used are private: a later torch may drop them."""
@@ -126,7 +122,7 @@ class PackedBlock:
         self.heads, self.gelu = block.attention.heads, block.feed_forward.gelu.approximate
         self.project = pack(*block.attention.joint())
         self.out, self.expand, self.contract = (pack(map_.weight, map_.bias) for map_ in after)
-        self.before, self.between = bare(block.attention_norm), bare(block.feed_forward_norm)
+        self.before, self.between = block.attention_norm, block.feed_forward_norm
 
     def __call__(
         self, x: Float[Tensor, "*batch n d_model"], attention: Callable[..., Attended]
@@ -137,16 +133,6 @@ class PackedBlock:
         output, _ = attention(*heads.chunk(3, dim=-3))
         x = self.out(output.transpose(-3, -2).flatten(-2), added=x)
         return self.contract(self.expand(self.between(x), gelu=self.gelu), added=x)
-
-
-def bare(norm: LayerNorm) -> Callable[[Tensor], Tensor]:
-    """Take the kernel out of its module, whose bookkeeping takes longer than a single row.
-
-    Source: Ba, Kiros and Hinton 2016, equation 4.
-    Taught in: chapter 14.
-    """
-    gain, bias = norm.gain.detach(), norm.bias.detach()
-    return partial(F.layer_norm, normalized_shape=gain.shape, weight=gain, bias=bias, eps=norm.eps)
 
 
 class PackedGPT2:
@@ -172,8 +158,7 @@ class PackedGPT2:
         dtype = torch.bfloat16 if precision == "bfloat16" else None
         pack = Int8Linear if precision == "int8" else partial(PackedLinear, dtype=dtype)
         self.layers = [PackedBlock(block, pack) for block in model.layers]
-        self.norm = bare(model.norm)
-        self.vocabulary = [pack(part, None) for part in model.words.weight.split(SLAB)]
+        self.norm, self.vocabulary = model.norm, pack(model.words.weight, None)
         here = model.device.type == "cpu"
         self.one_token = OneTokenGPT2(model, precision) if here else None
 
@@ -192,21 +177,7 @@ class PackedGPT2:
         for i, layer in enumerate(self.layers):
             x = layer(x, caches[i] if caches else partial(fused, causal=True))
         x = x[..., -1:, :] if last else x
-        return Predicted(self.unembed(x), None)
-
-    def unembed(self, x: Float[Tensor, "*batch n d_model"]) -> Float[Tensor, "*batch n vocab"]:
-        """Score every word: a slab of the table at a time, into room made for all of them.
-
-        The logits of 1,024 tokens take 206 MB, which the system has to empty page by page.
-        """
-        x, shape = self.norm(x), (*x.shape[:-1], self.config.vocab)
-        here = x.device.type == "cpu"
-        logits = (
-            torch.from_numpy(in_large_pages(shape, x.numpy().dtype)) if here else x.new_empty(shape)
-        )
-        for part, slab in zip(self.vocabulary, logits.split(SLAB, dim=-1), strict=True):
-            slab.copy_(part(x))
-        return logits
+        return Predicted(self.vocabulary(self.norm(x)).to(x.dtype), None)
 
     @cached_property
     def error(self) -> float:

@@ -128,12 +128,11 @@ def update(trained: list[Optimizer], recipe: Recipe, step: int) -> tuple[float, 
     Taught in: chapter 13.
     """
     groups = [group for optimiser in trained for group in optimiser.param_groups]
-    parameters = [one for group in groups for one in group["params"]]
-    gradients = [one.grad for one in parameters if one.grad is not None]
-    norm = nn.utils.get_total_norm(gradients).item()
+    grads = [one.grad for group in groups for one in group["params"] if one.grad is not None]
+    norm = nn.utils.get_total_norm(grads).item()
     if norm > recipe.clip:
-        for gradient in gradients:
-            gradient.mul_(recipe.clip / norm)
+        for grad in grads:
+            grad.mul_(recipe.clip / norm)
     rate = set_rates(trained, recipe, step)
     for optimiser in trained:
         optimiser.step()

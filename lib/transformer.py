@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from lib.attention import attend
-from lib.compiled import bent
+from lib.compiled import bent, bent_back
 from lib.multihead import MultiHeadAttention
 from lib.shapes import Attended
 
@@ -32,7 +32,7 @@ class LayerNorm(nn.Module):
 
 
 class GELU(nn.GELU):
-    r"""torch's GELU; where it is trained on a CPU, its tanh form comes with its slope.
+    """torch's GELU; where it learns on a CPU, its tanh form takes one pass each way.
 
     Source: Hendrycks and Gimpel 2016, section 2.
     Taught in: chapter 11.
@@ -40,32 +40,35 @@ class GELU(nn.GELU):
 
     def forward(self, x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
         """Bend every number."""
-        trained = x.requires_grad and x.device.type == "cpu" and x.dtype == torch.float32
-        if trained and self.approximate == "tanh":
-            return BentWithSlope.apply(x)
+        learns = x.requires_grad and x.device.type == "cpu" and x.dtype == torch.float32
+        if learns and self.approximate == "tanh":
+            return Bent.apply(x)
         return super().forward(x)
 
 
-class BentWithSlope(torch.autograd.Function):
-    """Compute the slope of GELU on the way there: the way back is then a single product.
+class Bent(torch.autograd.Function):
+    """The tanh form of GELU in one pass over memory, and one on the way back.
 
-    Source: Hendrycks and Gimpel 2016, section 2; the way back is the chain rule.
+    Source: Hendrycks and Gimpel 2016, section 2.
     Taught in: chapter 13.
     """
 
     @staticmethod
     def forward(ctx, x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-        """Bend every number, and keep the slopes."""
+        """Bend every number."""
         x = x.contiguous()
-        y, slope = torch.empty_like(x), torch.empty_like(x)
-        bent(*(one.view(-1).numpy() for one in (x, y, slope)))
-        ctx.save_for_backward(slope)
+        ctx.save_for_backward(x)
+        y = torch.empty_like(x)
+        bent(*(one.view(-1).numpy() for one in (x, y)))
         return y
 
     @staticmethod
     def backward(ctx, gradient: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
         """Scale the gradient by the slopes."""
-        return gradient * ctx.saved_tensors[0]
+        (x,) = ctx.saved_tensors
+        result = torch.empty_like(x)
+        bent_back(*(one.view(-1).numpy() for one in (x, gradient.contiguous(), result)))
+        return result
 
 
 class FeedForward(nn.Module):

@@ -83,14 +83,6 @@ def test_the_last_logits_alone_are_the_last_of_all(model):
     assert relative(last, ours(ids(2, 31)).logits[:, -1:]) < 1e-5
 
 
-def test_the_words_are_scored_a_slab_at_a_time(model, monkeypatch):
-    monkeypatch.setattr(packed, "SLAB", 17)
-    ours = PackedGPT2(model)
-    assert len(ours.vocabulary) == 13, "211 = 12 * 17 + 7"
-    for shape in ((2, 31), (67,)):
-        assert relative(ours(ids(*shape)).logits, model(ids(*shape)).logits) < 1e-5
-
-
 @pytest.mark.usefixtures("either")
 def test_token_by_token_with_caches_is_all_at_once(model):
     ours, text = PackedGPT2(model), ids(2, 23)
