@@ -5,30 +5,15 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lib.gpt2 import GPT2, Config
+from lib.gpt2 import GPT2
 from lib.onetoken import PRECISIONS, OneTokenGPT2, VectorMap, rounded
 from lib.shapes import ShapeError
-
-SMALL = Config(vocab=211, longest=67, d_model=60, heads=5, layers=3)
+from tests.models import SMALL, ids, lively_gpt2, relative
 
 
 @pytest.fixture(scope="module")
 def model():
-    """A small GPT-2 whose every part matters: no bias is 0, no gain is 1, no logit is tiny."""
-    noise = torch.manual_seed(0)
-    model = GPT2(SMALL).eval()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(0.1 * torch.randn(parameter.shape, generator=noise))
-    return model
-
-
-def ids(*shape):
-    return torch.randint(SMALL.vocab, shape, generator=torch.Generator().manual_seed(1))
-
-
-def relative(ours, exact):
-    return float((ours - exact).abs().max() / exact.abs().max())
+    return lively_gpt2()
 
 
 @pytest.mark.parametrize("batch", [(), (1,), (1, 1)], ids=str)
