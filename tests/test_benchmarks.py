@@ -151,7 +151,9 @@ import pathlib, sys, time
 page, built = (pathlib.Path(name) for name in sys.argv[1:])
 print("It follows what you save")
 while True:
-    built.write_text(page.read_text("utf8"), "utf8")
+    half = built.with_suffix(".half")  # nobody is to read a page that is half written
+    half.write_text(page.read_text("utf8"), "utf8")
+    half.replace(built)
     time.sleep(0.01)
 """
 
