@@ -1,4 +1,4 @@
-"""What one vector needs on its way through a model, as loops that numba compiles.
+"""Loops that numba compiles: one vector's way through a model, and the bend where it learns.
 
 A model that writes reads each of its weights for a single multiplication: memory is the limit.
 So weights lie in the order in which they are read, and the rest is to cost next to nothing.

@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 from lib.attention import attend
 from lib.compiled import bent, bent_back
@@ -41,7 +42,7 @@ class GELU(nn.GELU):
     def forward(self, x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
         """Bend every number."""
         learns = x.requires_grad and x.device.type == "cpu" and x.dtype == torch.float32
-        if learns and self.approximate == "tanh":
+        if learns and self.approximate == "tanh" and not torch.compiler.is_compiling():
             return Bent.apply(x)
         return super().forward(x)
 
@@ -63,6 +64,7 @@ class Bent(torch.autograd.Function):
         return y
 
     @staticmethod
+    @once_differentiable
     def backward(ctx, gradient: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
         """Scale the gradient by the slopes."""
         (x,) = ctx.saved_tensors

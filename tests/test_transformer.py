@@ -119,6 +119,13 @@ def test_a_way_back_can_be_gone_twice():
     torch.testing.assert_close(x.grad, 2 * once)
 
 
+def test_a_second_derivative_is_refused_and_never_silently_left_out():
+    x = torch.randn(7, requires_grad=True)
+    (once,) = torch.autograd.grad(GELU("tanh")(x).square().sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        once.sum().backward()
+
+
 def test_dropout_falls_only_in_training():
     block, x = random_block(dropout=0.5), torch.randn(2, 5, D_MODEL, dtype=torch.float64)
     calm = random_block()(x).output
