@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from concurrent.futures import Executor
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from lib.grading.doctor import demand_soundness, examine
@@ -122,19 +124,22 @@ def run_report(said: argparse.Namespace) -> int:
     return 0
 
 
-def cluster(address: str) -> tuple[Executor, int]:
+@contextmanager
+def cluster(address: str) -> Iterator[tuple[Executor, int]]:
     """The machines behind a dask scheduler, and how many hand-ins they take at a time.
 
     Each needs this course, the same to the letter, and a sound sandbox.
+    Afterwards the connection is closed: left open, it would look for its scheduler for ever.
     """
     from distributed import Client
 
-    client = Client(address, timeout=20)
-    others = [where for where, one in client.run(version).items() if one != version()]
-    if others:
-        raise ValueError(f"these machines have another state of the course: {', '.join(others)}")
-    client.run(demand_soundness)
-    return client.get_executor(pure=False, retries=3), sum(client.nthreads().values())
+    with Client(address, timeout=20) as client:
+        others = [where for where, one in client.run(version).items() if one != version()]
+        if others:
+            names = ", ".join(others)
+            raise ValueError(f"these machines have another state of the course: {names}")
+        client.run(demand_soundness)
+        yield client.get_executor(pure=False, retries=3), sum(client.nthreads().values())
 
 
 def run_grade(said: argparse.Namespace) -> int:
@@ -156,8 +161,9 @@ def run_grade(said: argparse.Namespace) -> int:
         isolated=not said.i_trust_these_students,
         partial=said.partial,
     )
-    engine, jobs = cluster(said.cluster) if said.cluster else (None, said.jobs)
-    done = grade(said.folder, plan, said.out, engine=engine, jobs=jobs, late=late)
+    where = cluster(said.cluster) if said.cluster else nullcontext((None, said.jobs))
+    with where as (engine, jobs):
+        done = grade(said.folder, plan, said.out, engine=engine, jobs=jobs, late=late)
     print(f"{len(done)} rows in {said.out}")
     return 0
 

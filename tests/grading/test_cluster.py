@@ -34,9 +34,8 @@ def test_a_worker_that_dies_changes_nothing_in_the_table(machines, tmp_path):
     for n in range(9):
         cell = RIGHT if n % 2 else WRONG
         (folder / f"student {n}.ipynb").write_text(notebook(FIRST, MIX, cell), "utf8")
-    engine, jobs = command.cluster(machines.scheduler_address)
-    assert jobs == 2
-    with Client(machines) as client:
+    with command.cluster(machines.scheduler_address) as (engine, jobs), Client(machines) as client:
+        assert jobs == 2
         victim = next(iter(client.run(os.getpid).values()))
         killed = []
 
@@ -53,6 +52,13 @@ def test_a_worker_that_dies_changes_nothing_in_the_table(machines, tmp_path):
     assert without_seconds(many) == without_seconds(alone)
 
 
+def test_no_connection_outlives_the_grading(machines):
+    with command.cluster(machines.scheduler_address):
+        assert Client.current().scheduler.address == machines.scheduler_address
+    with pytest.raises(ValueError, match="No clients found"):
+        Client.current()
+
+
 def become_another() -> None:
     """Make the worker believe that its checks are others."""
     from lib.grading import marking
@@ -64,8 +70,9 @@ def test_machines_with_another_state_of_the_course_are_refused(machines):
     with Client(machines) as client:
         one = next(iter(client.run(os.getpid)))
         client.run(become_another, workers=[one])
-    with pytest.raises(ValueError, match="another state of the course"):
-        command.cluster(machines.scheduler_address)
+    refused = pytest.raises(ValueError, match="another state of the course")
+    with refused, command.cluster(machines.scheduler_address):
+        raise AssertionError("nobody may grade there")
 
 
 def test_an_address_where_nobody_answers_is_said(capsys, tmp_path):
