@@ -14,12 +14,15 @@ import json
 import platform
 import time
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
+from unittest.mock import patch
 
 import torch
 import torch.nn.functional as F
 from measuring import in_turn, rows, timed
+from threadpoolctl import threadpool_limits
 from torch import nn
 from torch.optim import AdamW
 from training_peers import contestants
@@ -29,7 +32,7 @@ from lib.gpt2 import GPT2, Config
 from lib.optimising import Recipe, decay_groups, set_rates
 from lib.stories import split, surprisals
 from lib.tokens import BytePair
-from lib.training import train
+from lib.training import Record, train
 
 THRESHOLD, ROWS = 0.60, 150  # on how many held-out windows
 PLAIN = Recipe(steps=1500, optimiser="adamw", rate=1e-3, warmup=0, floor=1.0)
@@ -61,9 +64,11 @@ def steps(rounds: int) -> dict[str, object]:
     recipe = replace(PLAIN, steps=10_000)
     corpus, _, vocab, _ = texts()
     ours, peers = contestants(Config(vocab, 64, d_model=128, heads=4, layers=4))
-    running = {"ours": (one.loss for one in train(ours, corpus, recipe, every=10**9))} | {
-        name: taking_steps(model, fused, corpus, recipe) for name, (model, fused) in peers.items()
-    }
+    alone = by_torch_alone(train(deepcopy(ours), corpus, recipe, every=10**9))
+    running = {
+        "ours": (one.loss for one in train(ours, corpus, recipe, every=10**9)),
+        "ours, torch alone": (one.loss for one in alone),
+    } | {name: taking_steps(model, fused, corpus, recipe) for name, (model, fused) in peers.items()}
     for _ in range(WARM):
         agree({name: next(losses) for name, losses in running.items()})
     calls = {name: timed(partial(next, losses)) for name, losses in running.items()}
@@ -74,6 +79,14 @@ def steps(rounds: int) -> dict[str, object]:
         print(f"ours / {row['name']:30} {middle:5.2f}  ({low:.2f} to {high:.2f})")
         result[f"ours / {row['name']}"] = middle
     return result
+
+
+def by_torch_alone(records: Iterator[Record]) -> Iterator[Record]:
+    """Take the same steps without the ways of `lib.onethread`."""
+    while True:
+        with patch("lib.onethread._here", lambda *_: False):
+            record = next(records)
+        yield record
 
 
 def agree(losses: dict[str, float]) -> None:
@@ -151,7 +164,8 @@ def main() -> None:
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, {platform.machine()}")
     what = {"step": lambda: steps(said.rounds), "recipe": lambda: recipes(said.seeds),
             "whole": lambda: whole(said.seeds)}  # fmt: skip
-    print(json.dumps(what[said.what]()))
+    with threadpool_limits(torch.get_num_threads()):  # NumPy's products have threads of their own
+        print(json.dumps(what[said.what]()))
 
 
 if __name__ == "__main__":

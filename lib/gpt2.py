@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from lib import hub, masks, pretrained
 from lib.efficient import KeyValueCache, fused
+from lib.onethread import linear
 from lib.transformer import Block, LayerNorm
 
 
@@ -169,7 +170,7 @@ class GPT2(nn.Module):
 
     def unembed(self, x: Float[Tensor, "*batch n d_model"]) -> Float[Tensor, "*batch n vocab"]:
         """Normalise the stream and compare it with the row of every word."""
-        return F.linear(self.norm(x), self.words.weight)
+        return linear(self.norm(x), self.words.weight)
 
     def caches(self) -> list[KeyValueCache]:
         """One empty cache for each layer, with room for as many tokens as the model can read."""

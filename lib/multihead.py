@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 import torch
-import torch.nn.functional as F
 from einops import rearrange
 from jaxtyping import Bool, Float
 from torch import nn
 
 from lib.attention import attend
+from lib.onethread import Linear, linear
 from lib.shapes import Array, Attended
 
 
@@ -54,10 +54,10 @@ class MultiHeadAttention(nn.Module):
             )
         self.heads = heads
         d_source = d_model if d_source is None else d_source
-        self.query = nn.Linear(d_model, d_model, bias=bias)
-        self.key = nn.Linear(d_source, d_model, bias=bias)
-        self.value = nn.Linear(d_source, d_model, bias=bias)
-        self.out = nn.Linear(d_model, d_model, bias=bias)
+        self.query = Linear(d_model, d_model, bias=bias)
+        self.key = Linear(d_source, d_model, bias=bias)
+        self.value = Linear(d_source, d_model, bias=bias)
+        self.out = Linear(d_model, d_model, bias=bias)
 
     def forward(
         self,
@@ -85,7 +85,7 @@ class MultiHeadAttention(nn.Module):
         three = self.query, self.key, self.value
         if source is None and torch.is_grad_enabled() and not any(map(_is_watched, three)):
             # With their gradients it is nine products, and stacking makes three of them.
-            return F.linear(x, *self.joint()).chunk(3, dim=-1)
+            return linear(x, *self.joint()).chunk(3, dim=-1)
         source = x if source is None else source
         return self.query(x), self.key(source), self.value(source)
 
@@ -99,4 +99,4 @@ class MultiHeadAttention(nn.Module):
 def _is_watched(module: nn.Module) -> bool:
     """Whether it must be called as it is, because it was replaced or something hangs on to it."""
     hooks = module._forward_hooks, module._forward_pre_hooks, module._backward_hooks
-    return type(module) is not nn.Linear or any(hooks)
+    return type(module) is not Linear or any(hooks)

@@ -128,11 +128,10 @@ def update(trained: list[Optimizer], recipe: Recipe, step: int) -> tuple[float, 
     Taught in: chapter 13.
     """
     groups = [group for optimiser in trained for group in optimiser.param_groups]
-    grads = [one.grad for group in groups for one in group["params"] if one.grad is not None]
-    norm = nn.utils.get_total_norm(grads).item()
-    if norm > recipe.clip:
-        for grad in grads:
-            grad.mul_(recipe.clip / norm)
+    learning = [one for group in groups for one in group["params"] if one.grad is not None]
+    length = nn.utils.get_total_norm([one.grad for one in learning])
+    if (norm := length.item()) > recipe.clip:
+        nn.utils.clip_grads_with_norm_(learning, recipe.clip, length)
     rate = set_rates(trained, recipe, step)
     for optimiser in trained:
         optimiser.step()

@@ -6,11 +6,10 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from lib.attention import attend
-from lib.compiled import bent, bent_back
 from lib.multihead import MultiHeadAttention
+from lib.onethread import GELU, Linear
 from lib.shapes import Attended
 
 
@@ -32,47 +31,6 @@ class LayerNorm(nn.Module):
         return F.layer_norm(x, self.gain.shape, self.gain, self.bias, self.eps)
 
 
-class GELU(nn.GELU):
-    """torch's GELU; where it learns on a CPU, its tanh form takes one pass each way.
-
-    Source: Hendrycks and Gimpel 2016, section 2.
-    Taught in: chapter 11.
-    """
-
-    def forward(self, x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-        """Bend every number."""
-        learns = x.requires_grad and x.device.type == "cpu" and x.dtype == torch.float32
-        if learns and self.approximate == "tanh" and not torch.compiler.is_compiling():
-            return Bent.apply(x)
-        return super().forward(x)
-
-
-class Bent(torch.autograd.Function):
-    """The tanh form of GELU in one pass over memory, and one on the way back.
-
-    Source: Hendrycks and Gimpel 2016, section 2.
-    Taught in: chapter 13.
-    """
-
-    @staticmethod
-    def forward(ctx, x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-        """Bend every number."""
-        x = x.contiguous()
-        ctx.save_for_backward(x)
-        y = torch.empty_like(x)
-        bent(*(one.view(-1).numpy() for one in (x, y)))
-        return y
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx, gradient: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-        """Scale the gradient by the slopes."""
-        (x,) = ctx.saved_tensors
-        result = torch.empty_like(x)
-        bent_back(*(one.view(-1).numpy() for one in (x, gradient.contiguous(), result)))
-        return result
-
-
 class FeedForward(nn.Module):
     r"""Think about each token alone: widen, bend by `lib.ops.gelu` in one kernel, narrow again.
 
@@ -85,8 +43,8 @@ class FeedForward(nn.Module):
     def __init__(self, d_model: int, d_ff: int, *, tanh: bool = True):
         super().__init__()
         self.gelu = GELU("tanh" if tanh else "none")
-        self.expand = nn.Linear(d_model, d_ff)
-        self.contract = nn.Linear(d_ff, d_model)
+        self.expand = Linear(d_model, d_ff)
+        self.contract = Linear(d_ff, d_model)
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Map each vector to the change that it makes to the stream."""

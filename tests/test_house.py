@@ -27,7 +27,7 @@ FLOORS = {  # a module imports only from floors below its own
     "diagnosis": 2, "hub": 2, "masks": 2, "onescreen": 2, "positions": 2, "stories": 2, "tokens": 2,
     "vectors": 2,
     "attention": 3, "experiments": 3, "suspects": 3,
-    "efficient": 4, "pretrained": 4, "reading": 4, "tiled": 4,
+    "efficient": 4, "onethread": 4, "pretrained": 4, "reading": 4, "tiled": 4,
     "multihead": 5,
     "transformer": 6,
     "encoder": 7, "gpt2": 7, "optimising": 7, "probes": 7, "seq2seq": 7, "tasks": 7,

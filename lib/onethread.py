@@ -1,0 +1,129 @@
+"""Linear maps and GELU for a model that learns on one thread of a CPU, with torch's results.
+
+There two things are dear that need not be: products of matrices, for which torch's library knows
+some makers' processors better than others', and the tanh of GELU. With more threads torch shares
+its work out, and NumPy's own threads would be in their way: then torch does it all.
+"""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from lib.compiled import bent, bent_back
+
+
+def linear(
+    x: Float[Tensor, "*batch features"],
+    weight: Float[Tensor, "..."],
+    bias: Float[Tensor, "..."] | None = None,
+) -> Float[Tensor, "..."]:
+    r"""Map every vector: $Y = X W^\top + b$, as F.linear does.
+
+    Source: Vaswani et al. 2017, section 3.2.2, for the maps of a transformer.
+    Taught in: chapter 13.
+    """
+    return (Product.apply if _here(x, weight) else F.linear)(x, weight, bias)
+
+
+class Linear(nn.Linear):
+    """torch's linear map; where it learns on one thread of a CPU, with NumPy's products.
+
+    Source: Rumelhart, Hinton and Williams 1986, equations 6 and 7.
+    Taught in: chapter 13.
+    """
+
+    def forward(self, x: Float[Tensor, "*batch features"]) -> Float[Tensor, "..."]:
+        """Map every vector."""
+        return linear(x, self.weight, self.bias)
+
+
+class GELU(nn.GELU):
+    """torch's GELU; where it learns on one thread of a CPU, its tanh form takes one pass each way.
+
+    Source: Hendrycks and Gimpel 2016, section 2.
+    Taught in: chapter 13.
+    """
+
+    def forward(self, x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+        """Bend every number."""
+        return Bent.apply(x) if self.approximate == "tanh" and _here(x, x) else super().forward(x)
+
+
+def _here(x: Float[Tensor, "..."], learner: Float[Tensor, "..."]) -> bool:
+    """Whether this is the place: float32 that learns, on one thread of a CPU."""
+    return (
+        learner.requires_grad and torch.is_grad_enabled() and torch.get_num_threads() == 1
+        and x.dtype == learner.dtype == torch.float32 and x.is_cpu and learner.is_cpu
+        and not (torch.compiler.is_compiling() or torch.is_autocast_enabled("cpu")
+                 or torch._C._are_functorch_transforms_active())
+    )  # fmt: skip
+
+
+class Product(torch.autograd.Function):
+    r"""A linear map, $Y = X W^\top + b$, by NumPy's products.
+
+    On the way back $dX = dY\, W$, $dW = dY^\top X$, and $db$ is the sum of the rows of $dY$.
+
+    Source: Rumelhart, Hinton and Williams 1986, equations 6 and 7.
+    Taught in: chapter 13.
+    """
+
+    @staticmethod
+    def forward(
+        ctx,
+        x: Float[Tensor, "*batch features"],
+        weight: Float[Tensor, "..."],
+        bias: Float[Tensor, "..."] | None,
+    ) -> Float[Tensor, "..."]:
+        """Map every vector."""
+        ctx.save_for_backward(x, weight)
+        y = _product(x.reshape(-1, weight.shape[1]), weight.T)
+        return (y if bias is None else y.add_(bias)).view(*x.shape[:-1], len(weight))
+
+    @staticmethod
+    def backward(ctx, gradient: Float[Tensor, "..."]) -> tuple[Tensor | None, ...]:
+        """Return the gradients of x, of the weights and of the bias, those that are wanted."""
+        x, weight = ctx.saved_tensors
+        wants_x, wants_weight, wants_bias = ctx.needs_input_grad
+        outputs, features = weight.shape
+        dy = gradient.reshape(-1, outputs)
+        dx = _product(dy, weight).view(x.shape) if wants_x else None
+        dw = _product(dy.T, x.reshape(-1, features)) if wants_weight else None
+        return dx, dw, dy.sum(0) if wants_bias else None
+
+
+def _product(a: Float[Tensor, "..."], b: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    if torch.is_grad_enabled():  # somebody wants a second derivative, which NumPy has not
+        return a @ b
+    # Torch reserves memory from the border of a line of the cache, NumPy from anywhere.
+    c = torch.empty(len(a), b.shape[1])
+    np.matmul(a.numpy(), b.numpy(), out=c.numpy())
+    return c
+
+
+class Bent(torch.autograd.Function):
+    """The tanh form of GELU in one pass over memory, and one on the way back.
+
+    Source: Hendrycks and Gimpel 2016, section 2.
+    Taught in: chapter 13.
+    """
+
+    @staticmethod
+    def forward(ctx, x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+        """Bend every number."""
+        ctx.save_for_backward(x)
+        y = torch.empty(x.shape)
+        bent(*(one.contiguous().view(-1).numpy() for one in (x, y)))
+        return y
+
+    @staticmethod
+    def backward(ctx, gradient: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+        """Scale the gradient by the slopes."""
+        (x,) = ctx.saved_tensors
+        if torch.is_grad_enabled():  # somebody wants a second derivative, which torch has
+            return torch.ops.aten.gelu_backward(gradient, x, approximate="tanh")
+        dx = torch.empty(x.shape)
+        bent_back(*(one.contiguous().view(-1).numpy() for one in (x, gradient, dx)))
+        return dx
