@@ -79,8 +79,9 @@ class Product(torch.autograd.Function):
     ) -> Float[Tensor, "..."]:
         """Map every vector."""
         ctx.save_for_backward(x, weight)
-        y = _product(x.reshape(-1, weight.shape[1]), weight.T)
-        return (y if bias is None else y.add_(bias)).view(*x.shape[:-1], len(weight))
+        outputs, features = weight.shape
+        y = _product(x.reshape(-1, features), weight.T)
+        return (y if bias is None else y.add_(bias)).view(*x.shape[:-1], outputs)
 
     @staticmethod
     def backward(ctx, gradient: Float[Tensor, "..."]) -> tuple[Tensor | None, ...]:
@@ -98,7 +99,7 @@ def _product(a: Float[Tensor, "..."], b: Float[Tensor, "..."]) -> Float[Tensor, 
     if torch.is_grad_enabled():  # somebody wants a second derivative, which NumPy has not
         return a @ b
     # Torch reserves memory from the border of a line of the cache, NumPy from anywhere.
-    c = torch.empty(len(a), b.shape[1])
+    c = torch.empty(a.shape[0], b.shape[1])
     np.matmul(a.numpy(), b.numpy(), out=c.numpy())
     return c
 
