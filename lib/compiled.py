@@ -18,7 +18,7 @@ from numba.extending import intrinsic, overload
 BLOCK = 128
 """Bytes of a column that lie side by side: two lines of a cache."""
 
-HALF, ONE, THREE = np.float32(0.5), np.float32(1), np.float32(3)
+ZERO, HALF, ONE, THREE = np.float32(0), np.float32(0.5), np.float32(1), np.float32(3)
 SERIES = tuple(np.float32(1 / math.factorial(k)) for k in range(6, -1, -1))
 LN2, LOG2E = np.float32(math.log(2)), np.float32(1 / math.log(2))
 LINEAR, CUBIC = np.float32(2 * math.sqrt(2 / math.pi)), np.float32(0.044715)
@@ -137,6 +137,52 @@ def bent_back(
         share = ONE / (ONE + _exp(-LINEAR * x[i] * (ONE + square)))
         change = x[i] * share * (ONE - share) * LINEAR * (ONE + THREE * square)
         dx[i] = dy[i] * (share + change)
+
+
+@compiled
+def causal_weights(tables: Float[np.ndarray, "..."], scale: float) -> None:
+    """Turn tables of products into weights, in place: scale, hide the future, softmax each row.
+
+    Source: Vaswani et al. 2017, equation 1.
+    Taught in: chapter 13.
+    """
+    for t in range(len(tables)):
+        for i in range(len(tables[t])):
+            row = tables[t, i, : i + 1]
+            largest, total, sound = row[0], ZERO, ZERO
+            for j in range(row.size):
+                largest = max(largest, row[j])
+                sound += row[j]
+            for j in range(row.size):
+                row[j] = _exp(scale * (row[j] - largest))
+            for j in range(row.size):
+                total += row[j]
+            share = ONE / total + ZERO * sound  # what is no number stays none
+            for j in range(row.size):
+                row[j] *= share
+            tables[t, i, i + 1 :] = ZERO
+
+
+@compiled
+def causal_weights_back(
+    tables: Float[np.ndarray, "..."], back: Float[np.ndarray, "..."], scale: float
+) -> None:
+    r"""Turn the gradients of such weights $p$ into those of the products, in place.
+
+    In each row $dp \leftarrow p \odot (dp - p \cdot dp)$, times the scale.
+
+    Source: Dao et al. 2022, appendix B.2.
+    Taught in: chapter 13.
+    """
+    for t in range(len(tables)):
+        for i in range(len(tables[t])):
+            p, dp = tables[t, i, : i + 1], back[t, i, : i + 1]
+            mean = ZERO
+            for j in range(p.size):
+                mean += p[j] * dp[j]
+            for j in range(p.size):
+                dp[j] = scale * p[j] * (dp[j] - mean)
+            back[t, i, i + 1 :] = ZERO
 
 
 @compiled

@@ -1,17 +1,23 @@
-"""Linear maps and GELU for a model that learns on one thread of a CPU, with torch's results.
+"""What a model spends its steps on, for one that learns on one thread of a CPU: torch's results.
 
-There two things are dear that need not be: products of matrices, for which torch's library knows
-some makers' processors better than others', and the tanh of GELU. With more threads torch shares
-its work out, and NumPy's own threads would be in their way: then torch does it all.
+There three things are dear that need not be: products of matrices, for which torch's library knows
+some makers' processors better than others', attention in short texts, and the tanh of GELU. With
+more threads torch shares its work out, and NumPy's own would be in their way: then it is torch's.
 """
+
+import math
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
-from lib.compiled import bent, bent_back
+from lib.compiled import bent, bent_back, causal_weights, causal_weights_back
+
+SHORT = 128
+"""Tokens of a short text: the weights of a head, 64 KB, stay in the cache."""
 
 
 def linear(
@@ -49,6 +55,20 @@ class GELU(nn.GELU):
     def forward(self, x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
         """Bend every number."""
         return Bent.apply(x) if self.approximate == "tanh" and _here(x, x) else super().forward(x)
+
+
+def attends_here(
+    q: Float[Tensor, "batch head query d_k"],
+    k: Float[Tensor, "batch head key d_k"],
+    v: Float[Tensor, "batch head key d_v"],
+) -> bool:
+    """Whether these may attend by `ShortAttention`, causally.
+
+    Source: measured by benchmarks/training.py.
+    Taught in: chapter 13.
+    """
+    fits = q.shape == k.shape and q.shape[:-1] == v.shape[:-1] and 1 < q.shape[-2] <= SHORT
+    return fits and _here(q, k) and _here(q, v)
 
 
 def _here(x: Float[Tensor, "..."], learner: Float[Tensor, "..."]) -> bool:
@@ -98,10 +118,15 @@ class Product(torch.autograd.Function):
 def _product(a: Float[Tensor, "..."], b: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
     if torch.is_grad_enabled():  # somebody wants a second derivative, which NumPy has not
         return a @ b
+    return _multiply(a, b, torch.empty(a.shape[0], b.shape[1]))
+
+
+def _multiply(
+    a: Float[Tensor, "..."], b: Float[Tensor, "..."], product: Float[Tensor, "..."]
+) -> Float[Tensor, "..."]:
     # Torch reserves memory from the border of a line of the cache, NumPy from anywhere.
-    c = torch.empty(a.shape[0], b.shape[1])
-    np.matmul(a.numpy(), b.numpy(), out=c.numpy())
-    return c
+    np.matmul(a.numpy(), b.numpy(), out=product.numpy())
+    return product
 
 
 class Bent(torch.autograd.Function):
@@ -128,3 +153,52 @@ class Bent(torch.autograd.Function):
         dx = torch.empty(x.shape)
         bent_back(*(one.contiguous().view(-1).numpy() for one in (x, gradient, dx)))
         return dx
+
+
+class ShortAttention(torch.autograd.Function):
+    r"""Causal attention that keeps its weights $P$ for the way back, by NumPy's products.
+
+    From $O = P V$ follow $dV = P^\top dO$ and $dP = dO\, V^\top$; through the softmax
+    $dS_{ij} = P_{ij} (dP_{ij} - \sum_k P_{ik} dP_{ik})$;
+    and from $S = Q K^\top / \sqrt{d_k}$ follow
+    $dQ = dS\, K / \sqrt{d_k}$ and $dK = dS^\top Q / \sqrt{d_k}$.
+
+    Source: Dao et al. 2022, appendix B.2.
+    Taught in: chapter 13.
+    """
+
+    @staticmethod
+    def forward(
+        ctx,
+        q: Float[Tensor, "batch head n d_k"],
+        k: Float[Tensor, "batch head n d_k"],
+        v: Float[Tensor, "batch head n d_v"],
+    ) -> Float[Tensor, "batch head n d_v"]:
+        """Return the output; the weights are kept for the way back."""
+        weights = torch.empty(*q.shape[:-1], q.shape[-2])
+        _multiply(q, k.mT, weights)
+        causal_weights(weights.flatten(0, 1).numpy(), _scale(q))
+        ctx.save_for_backward(q, k, v, weights)
+        return _multiply(weights, v, _like_rows(v))
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, gradient: Float[Tensor, "batch head n d_v"]) -> tuple[Tensor, ...]:
+        """Return the gradients of queries, keys and values."""
+        q, k, v, weights = ctx.saved_tensors
+        back = _multiply(gradient, v.mT, torch.empty(weights.shape))
+        causal_weights_back(*(one.flatten(0, 1).numpy() for one in (weights, back)), _scale(q))
+        return (
+            _multiply(back, k, _like_rows(q)),
+            _multiply(back.mT, q, _like_rows(k)),
+            _multiply(weights.mT, gradient, _like_rows(v)),
+        )
+
+
+def _scale(q: Float[Tensor, "..."]) -> np.float32:
+    return np.float32(1 / math.sqrt(q.shape[-1]))
+
+
+def _like_rows(x: Float[Tensor, "batch head n features"]) -> Float[Tensor, "..."]:
+    """Room for what is like x, with the heads of a token side by side, as it will be needed."""
+    return torch.empty(x.transpose(1, 2).shape).transpose(1, 2)

@@ -8,8 +8,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from lib import onethread
+from lib.efficient import fused
 from lib.gpt2 import GPT2, next_token_loss
-from lib.onethread import GELU, Bent, Linear, linear
+from lib.onethread import GELU, SHORT, Bent, Linear, linear
 from tests.models import ids, lively_gpt2, relative
 
 
@@ -26,7 +27,7 @@ def threads() -> Iterator[None]:
 def ways(monkeypatch) -> list[str]:
     """The names of the other ways, in the order in which they are taken."""
     taken = []
-    for way in (onethread.Product, onethread.Bent):
+    for way in (onethread.Product, onethread.Bent, onethread.ShortAttention):
 
         def noted(*given, name=way.__name__, go=way.apply):
             taken.append(name)
@@ -99,6 +100,60 @@ def test_a_bend_that_learns_has_the_value_and_slope_of_torchs(approximate, shape
     for ours, exact in zip(*results, strict=True):
         assert ours.dtype == torch.float32
         torch.testing.assert_close(ours.double(), exact, rtol=0, atol=1e-5)
+
+
+def attended(shape, d_v, dtype, n_keys=None, **options):
+    """The output of causal attention, and the gradients of queries, keys and values."""
+    keys = (*shape[:-2], n_keys or shape[-2], shape[-1])
+    three = [random(*shape), random(*keys, seed=1), random(*keys[:-1], d_v, seed=2)]
+    three = [one.to(dtype, copy=True).requires_grad_() for one in three]
+    output = fused(*three, causal=True, **options).output
+    output.backward(random(*output.shape, seed=3).to(dtype))
+    return [output.detach(), *(one.grad for one in three)]
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 13, 7), (3, 2, 5), (5, 7), (1, 1, SHORT, 4)], ids=str)
+@pytest.mark.parametrize("d_v", [7, 11])
+def test_short_attention_has_the_output_and_gradients_of_torchs(shape, d_v, ways):
+    ours, exact = (attended(shape, d_v, dtype) for dtype in (torch.float32, torch.float64))
+    assert ways == ["ShortAttention"]
+    for one, other in zip(ours, exact, strict=True):
+        assert relative(one.double(), other) < 1e-5
+
+
+def test_long_texts_masks_and_dropout_are_torchs(ways):
+    attended((1, 2, SHORT + 1, 7), 7, torch.float32)
+    attended((1, 2, 5, 7), 7, torch.float32, mask=torch.ones(5, 5, dtype=torch.bool))
+    attended((1, 2, 5, 7), 7, torch.float32, n_keys=6)
+    attended((1, 2, 5, 7), 7, torch.float32, dropout=0.5)
+    assert not ways
+
+
+def test_heads_lie_side_by_side_so_that_they_are_merged_without_a_copy():
+    q, k, v = (random(2, 3, 5, 7, seed=seed).requires_grad_() for seed in range(3))
+    output = fused(q, k, v, causal=True).output
+    assert output.transpose(1, 2).is_contiguous()
+
+
+def test_a_query_that_is_no_number_gives_an_output_that_is_none():
+    q, k, v = (random(1, 1, 5, 7, seed=seed) for seed in range(3))
+    q[0, 0, 2, 3] = float("nan")
+    output = fused(q.requires_grad_(), k.requires_grad_(), v.requires_grad_(), causal=True).output
+    assert output.isnan().all(-1).flatten().tolist() == [False, False, True, False, False]
+
+
+def test_large_scores_are_shifted_before_they_are_exponents():
+    q, k, v = (1e3 * random(1, 1, 5, 7, seed=seed) for seed in range(3))
+    ours = fused(q.requires_grad_(), k.requires_grad_(), v.requires_grad_(), causal=True).output
+    assert relative(ours, F.scaled_dot_product_attention(q, k, v, is_causal=True)) < 1e-5
+
+
+def test_a_second_derivative_of_short_attention_is_refused():
+    q, k, v = (random(1, 1, 5, 7, seed=seed).requires_grad_() for seed in range(3))
+    output = fused(q, k, v, causal=True).output
+    (once,) = torch.autograd.grad(output.square().sum(), q, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        once.sum().backward()
 
 
 def both(x):
@@ -175,7 +230,7 @@ def test_a_whole_model_learns_the_same(ways):
     loss, ours = loss_and_gradient(lively_gpt2())
     # In each block one product for queries, keys and values, and three more; then the logits.
     assert ways.count("Product") == 3 * 4 + 1
-    assert ways.count("Bent") == 3
+    assert ways.count("Bent") == ways.count("ShortAttention") == 3
     exact_loss, exact = loss_and_gradient(lively_gpt2().double())
     assert abs(loss - exact_loss) < 1e-6
     assert relative(ours, exact) < 1e-5
