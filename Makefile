@@ -71,7 +71,7 @@ test: install ## install everything; then lint, unit tests, every notebook, the 
 	-p no:cacheprovider --nbval --nbval-sanitize-with tests/nbval.cfg \
 	$(sort $(wildcard chapters/*.ipynb)) tests $(sort $(wildcard exercises/*.ipynb))
 
-bench: .venv/.bench/.installed ## measure the speed against others in a quiet quarter of an hour; fill the table
+bench: .venv/.bench/.installed ## measure the speed against others in twenty quiet minutes; fill the table
 	@PYTHONPATH=.venv/.bench TQDM_DISABLE=1 $(BIN)/python benchmarks/everything.py
 	@$(BIN)/python benchmarks/table.py --write
 

@@ -1,4 +1,4 @@
-"""All of it in one run, in about a dozen minutes, written to results.json: `make bench`.
+"""All of it in one run, in about twenty minutes, written to results.json: `make bench`.
 
 python benchmarks/everything.py [--small] [--threads 1]
 """
