@@ -58,17 +58,17 @@ class GELU(nn.GELU):
 
 
 def attends_here(
-    q: Float[Tensor, "batch head query d_k"],
-    k: Float[Tensor, "batch head key d_k"],
-    v: Float[Tensor, "batch head key d_v"],
+    q: Float[Tensor, "*batch query d_k"],
+    k: Float[Tensor, "*batch key d_k"],
+    v: Float[Tensor, "*batch key d_v"],
 ) -> bool:
     """Whether these may attend by `ShortAttention`, causally.
 
     Source: measured by benchmarks/training.py.
     Taught in: chapter 13.
     """
-    fits = q.shape == k.shape and q.shape[:-1] == v.shape[:-1] and 1 < q.shape[-2] <= SHORT
-    return fits and _here(q, k) and _here(q, v)
+    fits = q.ndim == 4 and q.shape == k.shape and q.shape[:-1] == v.shape[:-1]
+    return fits and 1 < q.shape[-2] <= SHORT and _here(q, k) and _here(q, v)
 
 
 def _here(x: Float[Tensor, "..."], learner: Float[Tensor, "..."]) -> bool:

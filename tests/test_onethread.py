@@ -126,6 +126,7 @@ def test_long_texts_masks_and_dropout_are_torchs(ways):
     attended((1, 2, 5, 7), 7, torch.float32, mask=torch.ones(5, 5, dtype=torch.bool))
     attended((1, 2, 5, 7), 7, torch.float32, n_keys=6)
     attended((1, 2, 5, 7), 7, torch.float32, dropout=0.5)
+    attended((2, 3, 2, 5, 7), 7, torch.float32)  # and more axes than a batch and its heads
     assert not ways
 
 
