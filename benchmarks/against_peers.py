@@ -15,9 +15,9 @@ import torch.nn.functional as F
 from measuring import in_turn, rows, timed
 from transformers import BertModel
 
-from lib.attention import attend
-from lib.encoder import MODULE, load_minilm
-from lib.multihead import MultiHeadAttention
+from lib.attention.dot_product import attend
+from lib.attention.multi_head import MultiHeadAttention
+from lib.pretrained.minilm import MODULE, load_minilm
 
 
 def compare(name: str, ours: Callable, theirs: Callable) -> None:

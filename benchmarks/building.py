@@ -27,7 +27,7 @@ from table import BUILDING, speeds
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tools"))
-from build_notebooks import execute, pages, read_page  # noqa: E402
+from book.build.notebooks import execute, pages, read_page  # noqa: E402
 
 CALM = 0.5  # work already under way, as a share of the machine's processors
 EDITED = Path("chapters") / "06_softmax.md"

@@ -1,6 +1,6 @@
 """How time and memory grow with the length of the text: the curves of chapter 14.
 
-python benchmarks/growth.py [--small]        writes lib/growth.json
+python benchmarks/growth.py [--small]        writes lib/datasets/growth.json
 
 Every curve goes round by round over its lengths, and the least of the rounds is kept: what else
 the machine does can only add to a time. One thread, and the time that it was at work: so a
@@ -20,13 +20,13 @@ import torch
 import torch.nn.functional as F
 from measuring import in_turn, machine, timed
 
-from lib.attention import attend
-from lib.efficient import fused
-from lib.gpt2 import GPT2, SIZES
-from lib.masks import causal
-from lib.multihead import split_heads
-from lib.tiled import tiled
-from lib.transformer import FeedForward
+from lib.attention.dot_product import attend
+from lib.attention.fused import fused
+from lib.attention.heads import split_heads
+from lib.attention.masks import causal
+from lib.attention.tiled import tiled
+from lib.models.block import FeedForward
+from lib.models.gpt2 import GPT2, SIZES
 
 RESULT = Path(__file__).parents[1] / "lib" / "growth.json"
 WIDTH, HEADS = 768, 12

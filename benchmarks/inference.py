@@ -13,11 +13,11 @@ from peers import Peer, all_peers, ours
 from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from lib.compiled import in_large_pages
-from lib.generation import generate, stream
-from lib.gpt2 import GPT2, Config
-from lib.onetoken import PRECISIONS
-from lib.packed import PackedGPT2, PackedLinear
+from lib.fast.loops import in_large_pages
+from lib.fast.one_token import PRECISIONS
+from lib.fast.packed import PackedGPT2, PackedLinear
+from lib.models.generation import generate, stream
+from lib.models.gpt2 import GPT2, Config
 
 BEST, PLAIN = "ours, packed", "ours, plain"
 

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 from transformers import GPT2LMHeadModel
 
-from lib.generation import generate
-from lib.gpt2 import GPT2
-from lib.packed import PackedGPT2
+from lib.fast.packed import PackedGPT2
+from lib.models.generation import generate
+from lib.models.gpt2 import GPT2
 
 
 class Peer(NamedTuple):

@@ -12,8 +12,8 @@ from measuring import gap, in_turn, rows, timed
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from lib.efficient import fused
-from lib.tiled import tiled
+from lib.attention.fused import fused
+from lib.attention.tiled import tiled
 
 HEADS, WIDTH = 12, 64
 

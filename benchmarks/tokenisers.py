@@ -28,8 +28,8 @@ from tiktoken.load import data_gym_to_mergeable_bpe_ranks
 from tiktoken_ext.openai_public import r50k_pat_str
 from tokenizers import ByteLevelBPETokenizer
 
-from lib.bpe import PACKAGE
-from lib.tokens import END_OF_TEXT, BytePair
+from lib.text.byte_pairs import PACKAGE
+from lib.text.tokenizers import END_OF_TEXT, BytePair
 
 COURSE = Path(__file__).resolve().parents[1]
 CHARACTERS = 1_500_000

@@ -4,7 +4,7 @@
     python benchmarks/training.py recipe    five seeds of three recipes: half an hour
     python benchmarks/training.py whole     five seeds of the recommended recipe to its end
 
-A step is draw, forward, loss, backward, clipping and AdamW: ours is `lib.training.train` itself,
+A step is draw, forward, loss, backward, clipping and AdamW: ours is `lib.training.loop.train` itself,
 theirs the loop that their users write. All begin with the same parameters, and their losses are
 compared before their times. Ratios of neighbouring runs hold where single times do not.
 """
@@ -27,12 +27,12 @@ from torch import nn
 from torch.optim import AdamW
 from training_peers import contestants
 
-from lib.corpus import Corpus, evaluate
-from lib.gpt2 import GPT2, Config
-from lib.optimising import Recipe, decay_groups, set_rates
-from lib.stories import split, surprisals
-from lib.tokens import BytePair
-from lib.training import Record, train
+from lib.datasets.stories import split, surprisals
+from lib.models.gpt2 import GPT2, Config
+from lib.text.tokenizers import BytePair
+from lib.training.loop import Record, train
+from lib.training.optimizers import Recipe, decay_groups, set_rates
+from lib.training.windows import Corpus, evaluate
 
 THRESHOLD, ROWS = 0.60, 150  # on how many held-out windows
 PLAIN = Recipe(steps=1500, optimiser="adamw", rate=1e-3, warmup=0, floor=1.0)

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from lib.gpt2 import GPT2, Config
+from lib.models.gpt2 import GPT2, Config
 
 PLACES = {  # in a block of ours, of nanoGPT's kind, of transformers
     "attention_norm": ("before", "ln_1"),

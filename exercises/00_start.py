@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from lib.checking import Case, Exercise, Task, Wrong
-from lib.environment import disagreements
-from lib.ops import softmax
+from book.doctor import disagreements
+from checks import Case, Exercise, Task, Wrong
+from lib.functional import softmax
 
 PAGE = "chapters/00_start.html"
 GRID = f"{PAGE}#a-grid-read-both-ways"

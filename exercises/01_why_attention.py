@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 
-from lib.checking import Case, Exercise, Task, Wrong
+from checks import Case, Exercise, Task, Wrong
 
 PAGE = "chapters/01_why_attention.html"
 

@@ -4,9 +4,9 @@ import functools
 
 import numpy as np
 
-from exercises.beside import ask_cosine
-from lib import ops
-from lib.checking import Case, Exercise, Task, Wrong
+from checks import Case, Exercise, Task, Wrong
+from checks.drivers import ask_cosine
+from lib import functional
 
 PAGE = "chapters/02_embeddings.html"
 
@@ -62,7 +62,7 @@ TABLE = {
 }
 
 
-def _of(one, other, measure=ops.cosine):
+def _of(one, other, measure=functional.cosine):
     return float(measure(TABLE[one], TABLE[other]))
 
 
@@ -113,7 +113,7 @@ def _quietly(measure):
 
 
 def _zero_if_zero(a, b):
-    return float(ops.cosine(a, b)) if a.any() and b.any() else 0.0
+    return float(functional.cosine(a, b)) if a.any() and b.any() else 0.0
 
 
 COSINE = [
@@ -123,8 +123,8 @@ COSINE = [
     Wrong("M72", _quietly(lambda a, b: _dot(a, b) / _norm(b))),
     Wrong("M73", _distance),
     Wrong("M74", _quietly(lambda a, b: _dot(a, b) / (_norm(a) * _norm(b)))),
-    Wrong("M74", _quietly(lambda a, b: ops.cosine(a, b) if b.any() else np.nan)),
-    Wrong("M74", _quietly(lambda a, b: ops.cosine(a, b) if a.any() else np.nan)),
+    Wrong("M74", _quietly(lambda a, b: functional.cosine(a, b) if b.any() else np.nan)),
+    Wrong("M74", _quietly(lambda a, b: functional.cosine(a, b) if a.any() else np.nan)),
     Wrong("M210", _zero_if_zero),
     Wrong("M224", _quietly(lambda a, b: 1 - _dot(a, b) / (_norm(a) * _norm(b)))),
     Wrong("M219", _quietly(lambda a, b: np.corrcoef(a, b)[0, 1])),
@@ -136,7 +136,7 @@ COSINE = [
 
 def cosine_table(x):
     """The cosine of every row of x with every row."""
-    return ops.cosine(x[:, None, :], x[None, :, :])
+    return functional.cosine(x[:, None, :], x[None, :, :])
 
 
 def table_cases(rng):
@@ -176,11 +176,11 @@ def _best(measures, left_out=()):
 
 def nearest(word, table):
     """The row, not that of the word itself, whose cosine with the word's row is largest."""
-    return _best(ops.cosine(table, table[word]), [word])
+    return _best(functional.cosine(table, table[word]), [word])
 
 
 def _furthest(word, table):
-    return int(np.argmin(ops.cosine(table, table[word])))
+    return int(np.argmin(functional.cosine(table, table[word])))
 
 
 def _largest_product(word, table):
@@ -188,12 +188,12 @@ def _largest_product(word, table):
 
 
 NEAREST = [
-    Wrong("M75", lambda word, table: _best(ops.cosine(table, table[word]))),
+    Wrong("M75", lambda word, table: _best(functional.cosine(table, table[word]))),
     Wrong("M76", _furthest),
     Wrong("M70", lambda word, table: _best(_dot(table, table[word]), [word])),
     Wrong("M73", lambda word, table: _best(-_distance(table, table[word]), [word])),
     Wrong("M70+M75", _largest_product),
-    Wrong("M225", lambda word, table: _best(np.abs(ops.cosine(table, table[word])), [word])),
+    Wrong("M225", lambda word, table: _best(np.abs(functional.cosine(table, table[word])), [word])),
 ]
 
 
@@ -381,7 +381,7 @@ EXERCISE = Exercise(
             difficulty=2,
             importance=5,
             minutes=8,
-            reference=ops.cosine,
+            reference=functional.cosine,
             cases=pair_cases,
             call=ask_cosine,
             wrong=COSINE,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from lib import ops
-from lib.checking import Case, Exercise, Task, Wrong
+from checks import Case, Exercise, Task, Wrong
+from lib import functional
 
 PAGE = "chapters/03_context.html"
 
@@ -23,12 +23,12 @@ def _norm(a):
     return np.sqrt((a * a).sum(-1))
 
 
-WITH_THE_ROW = float(ops.cosine(*SUMS))
+WITH_THE_ROW = float(functional.cosine(*SUMS))
 BANKS = [
-    Wrong("M280", float(ops.cosine(BY_MONEY, BY_RIVER))),
-    Wrong("M35", float(ops.cosine(2 * BANK + BY_MONEY, 2 * BANK + BY_RIVER))),
+    Wrong("M280", float(functional.cosine(BY_MONEY, BY_RIVER))),
+    Wrong("M35", float(functional.cosine(2 * BANK + BY_MONEY, 2 * BANK + BY_RIVER))),
     Wrong("M280", 1.0),
-    Wrong("M281", float(ops.cosine(BANK + 2 * BY_MONEY, BANK + 2 * BY_RIVER))),
+    Wrong("M281", float(functional.cosine(BANK + 2 * BY_MONEY, BANK + 2 * BY_RIVER))),
     Wrong("M70", _dot(*SUMS)),
     Wrong("M71", _dot(*SUMS) / _dot(SUMS[0], SUMS[0]) ** 2),
     Wrong("M72", _dot(*SUMS) / float(_norm(SUMS[0]))),
@@ -63,7 +63,7 @@ AVERAGE = [
     Wrong("M281", lambda weights, rows: rows.sum(0) + 0 * weights.sum()),
     Wrong("M17", lambda weights, rows: rows.mean(0) + 0 * weights.sum()),
     Wrong("M16", lambda weights, rows: rows[weights.argmax()]),
-    Wrong("M19", lambda weights, rows: ops.softmax(weights) @ rows),
+    Wrong("M19", lambda weights, rows: functional.softmax(weights) @ rows),
 ]
 
 
@@ -72,7 +72,7 @@ AVERAGE = [
 
 def alike(x, strength):
     """Each word as an average of all, with weights softmax(strength x x^T)."""
-    return ops.softmax(strength * (x @ x.T)) @ x
+    return functional.softmax(strength * (x @ x.T)) @ x
 
 
 def alike_cases(rng):
@@ -90,7 +90,7 @@ def _units(x):
 
 
 def _sums_over_words(x, strength):
-    return ops.softmax(strength * (x.T @ x)) @ x
+    return functional.softmax(strength * (x.T @ x)) @ x
 
 
 def _in_proportion(x, strength):
@@ -101,21 +101,21 @@ def _in_proportion(x, strength):
 
 ALIKE = [
     Wrong("M05", _sums_over_words),
-    Wrong("M11", lambda x, s: ops.softmax(s * (x @ x.T), axis=0) @ x),
+    Wrong("M11", lambda x, s: functional.softmax(s * (x @ x.T), axis=0) @ x),
     Wrong("M12", lambda x, s: np.exp(s * (x @ x.T)) / np.exp(s * (x @ x.T)).sum() @ x),
     Wrong("M16", lambda x, s: x[(x @ x.T).argmax(1)] + 0 * s),
     Wrong("M17", lambda x, s: np.zeros_like(x) + x.mean(0)),
-    Wrong("M19", lambda x, s: ops.softmax(ops.softmax(s * (x @ x.T))) @ x),
+    Wrong("M19", lambda x, s: functional.softmax(functional.softmax(s * (x @ x.T))) @ x),
     Wrong("M18", lambda x, s: 1 / (1 + np.exp(-s * (x @ x.T))) @ x),
-    Wrong("M80", lambda x, s: ops.softmax(s * (x @ x.T) / x.shape[1] ** 0.5) @ x),
+    Wrong("M80", lambda x, s: functional.softmax(s * (x @ x.T) / x.shape[1] ** 0.5) @ x),
     Wrong("M161", _in_proportion),
     Wrong("M192", lambda x, s: s * (x @ x.T) @ x),
     Wrong("M281", lambda x, s: np.exp(s * (x @ x.T)) @ x),
-    Wrong("M283", lambda x, s: ops.softmax(s * (_units(x) @ _units(x).T)) @ x),
-    Wrong("M284", lambda x, s: s * ops.softmax(x @ x.T) @ x),
-    Wrong("M284", lambda x, s: ops.softmax(x @ x.T) @ x),
-    Wrong("M284", lambda x, s: ops.softmax(x @ x.T / (s or 1)) @ x),
-    Wrong("M284", lambda x, s: ops.softmax(-s * (x @ x.T)) @ x),
+    Wrong("M283", lambda x, s: functional.softmax(s * (_units(x) @ _units(x).T)) @ x),
+    Wrong("M284", lambda x, s: s * functional.softmax(x @ x.T) @ x),
+    Wrong("M284", lambda x, s: functional.softmax(x @ x.T) @ x),
+    Wrong("M284", lambda x, s: functional.softmax(x @ x.T / (s or 1)) @ x),
+    Wrong("M284", lambda x, s: functional.softmax(-s * (x @ x.T)) @ x),
 ]
 
 
@@ -196,7 +196,7 @@ def _in_another_order(x):
 def _likeness_and_place(x):
     n = len(x)
     distance = np.abs(np.arange(n)[:, None] - np.arange(n))
-    return ops.softmax(x @ x.T - distance) @ x
+    return functional.softmax(x @ x.T - distance) @ x
 
 
 def _by_place(x):
@@ -287,7 +287,7 @@ def gap(vectors, senses):
     return _gap(vectors, senses)
 
 
-def _gap(vectors, senses, measure=ops.cosine, itself=False, part=None):
+def _gap(vectors, senses, measure=functional.cosine, itself=False, part=None):
     i, j = np.triu_indices(len(senses), 0 if itself else 1)
     found, same = measure(vectors[i], vectors[j]), senses[i] == senses[j]
     means = found[same].mean(), found[~same].mean()
@@ -312,18 +312,18 @@ def use_cases(rng):
 
 def _sums(vectors, senses):
     i, j = np.triu_indices(len(senses), 1)
-    found, same = ops.cosine(vectors[i], vectors[j]), senses[i] == senses[j]
+    found, same = functional.cosine(vectors[i], vectors[j]), senses[i] == senses[j]
     return float(found[same].sum() - found[~same].sum())
 
 
 def _against_all(vectors, senses, part):
     i, j = np.triu_indices(len(senses), 1)
-    every = ops.cosine(vectors[i], vectors[j]).mean()
+    every = functional.cosine(vectors[i], vectors[j]).mean()
     return float((-1) ** part * (_gap(vectors, senses, part=part) - every))
 
 
 def _whole_table(vectors, senses, blank=False):
-    table, same = ops.cosine(vectors[:, None], vectors[None]), senses[:, None] == senses
+    table, same = functional.cosine(vectors[:, None], vectors[None]), senses[:, None] == senses
     table = table * ~np.eye(len(senses), dtype=bool) if blank else table
     return float(table[same].mean() - table[~same].mean())
 

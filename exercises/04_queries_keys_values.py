@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from lib import attention, ops
-from lib.checking import Case, Exercise, Law, Task, Wrong
+from checks import Case, Exercise, Law, Task, Wrong
+from lib import functional
+from lib.attention import dot_product
 
 PAGE = "chapters/04_queries_keys_values.html"
 
@@ -50,7 +51,7 @@ def cosine(q, k):
 
 
 def all_scores(q, k):
-    return attention.scores(q, k, scale=1.0)
+    return dot_product.scores(q, k, scale=1.0)
 
 
 def score_table_cases(rng):
@@ -95,7 +96,7 @@ def grid_cases(rng):
     def draw(sentence, queries_in, weights):
         words = sentence.split()
         table = rng.normal(size=(len(words), len(words)))
-        table = ops.softmax(table) if weights else table
+        table = functional.softmax(table) if weights else table
         about = f"{'weights' if weights else 'scores'} with queries in {queries_in}"
         grid = np.ascontiguousarray(table if queries_in == "rows" else table.T)
         return Case((grid, words, queries_in), about=about)
@@ -113,7 +114,7 @@ def grid_cases(rng):
 
 
 def soft_lookup(query, keys, values):
-    return ops.softmax(keys @ query) @ values
+    return functional.softmax(keys @ query) @ values
 
 
 def lookup_cases(rng):
@@ -134,15 +135,15 @@ def sigmoid(x):
 
 
 LOOKUP_WRONG = [
-    Wrong("M05", lambda query, keys, values: ops.softmax(keys.T @ query) @ values),
-    Wrong("M07", lambda query, keys, values: ops.softmax(values @ query) @ values),
-    Wrong("M08", lambda query, keys, values: ops.softmax(keys @ query) @ keys),
+    Wrong("M05", lambda query, keys, values: functional.softmax(keys.T @ query) @ values),
+    Wrong("M07", lambda query, keys, values: functional.softmax(values @ query) @ values),
+    Wrong("M08", lambda query, keys, values: functional.softmax(keys @ query) @ keys),
     Wrong("M16", lambda query, keys, values: values[(keys @ query).argmax()]),
     Wrong("M17", lambda query, keys, values: values.mean(0)),
     Wrong("M18", lambda query, keys, values: sigmoid(keys @ query) @ values),
-    Wrong("M19", lambda query, keys, values: ops.softmax(ops.softmax(keys @ query)) @ values),
+    Wrong("M19", lambda query, keys, values: functional.softmax(functional.softmax(keys @ query)) @ values),
     Wrong("M80", lambda query, keys, values:
-          ops.softmax(keys @ query / np.sqrt(len(query))) @ values),
+          functional.softmax(keys @ query / np.sqrt(len(query))) @ values),
     Wrong("M176", lambda query, keys, values: np.exp(keys @ query) @ values),
     Wrong("M192", lambda query, keys, values: keys @ query @ values),
 ]  # fmt: skip
@@ -287,8 +288,8 @@ EXERCISE = Exercise(
                 Wrong("M05", lambda q, k: q @ k),
                 Wrong("M05", lambda q, k: q.T @ k),
                 Wrong("M06", lambda q, k: k @ q.T),
-                Wrong("M80", lambda q, k: attention.scores(q, k)),
-                Wrong("M83", lambda q, k: ops.cosine(q[:, None], k)),
+                Wrong("M80", lambda q, k: dot_product.scores(q, k)),
+                Wrong("M83", lambda q, k: functional.cosine(q[:, None], k)),
                 Wrong("M05+M80", lambda q, k: q @ k / np.sqrt(q.shape[1])),
             ],
             read=f"{PAGE}#claim-S0-13",
@@ -307,7 +308,7 @@ EXERCISE = Exercise(
                 Wrong("M96", lambda x, w_q, w_k: (x @ w_q) @ (x @ w_k).T),
                 Wrong("M06", lambda x, w_q, w_k: token_scores(x, w_k, w_q)),
                 Wrong("M10", lambda x, w_q, w_k: token_scores(x, w_q.T, w_k.T)),
-                Wrong("M80", lambda x, w_q, w_k: attention.scores(x @ w_q, x @ w_k)),
+                Wrong("M80", lambda x, w_q, w_k: dot_product.scores(x @ w_q, x @ w_k)),
                 Wrong("M81", lambda x, w_q, w_k: token_scores(x, w_q, w_q)),
                 Wrong("M81", lambda x, w_q, w_k: token_scores(x, w_k, w_k)),
             ],

@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 
-from exercises.beside import first_output, without_values
-from lib import attention, ops
-from lib.checking import Case, Exercise, Law, Task, Wrong
-from lib.checking.calling import beside
-from lib.repro import generator
+from checks import Case, Exercise, Law, Task, Wrong
+from checks.drivers import first_output, without_values
+from checks.run.call import beside
+from lib import functional
+from lib.attention import dot_product
+from lib.seeds import generator
 
 PAGE = "chapters/05_scaling.html"
 
@@ -18,7 +19,7 @@ PAGE = "chapters/05_scaling.html"
 
 def scaled_scores(x, W_q, W_k):
     """Scores of tokens against themselves, made from their queries and keys."""
-    return attention.scores(x @ W_q, x @ W_k)
+    return dot_product.scores(x @ W_q, x @ W_k)
 
 
 def projected_cases(rng):
@@ -58,7 +59,7 @@ SCORES = [
 
 def weights(q, k):
     """Attention weights of queries over keys."""
-    return ops.softmax(attention.scores(q, k))
+    return functional.softmax(dot_product.scores(q, k))
 
 
 def query_key_cases(rng):
@@ -71,16 +72,16 @@ def query_key_cases(rng):
 
 def _softmax_of(factor, axis=-1):
     """Softmax weights of the raw scores times a factor, given as a function of d_k."""
-    return lambda q, k: ops.softmax(q @ k.T * factor(q.shape[-1]), axis)
+    return lambda q, k: functional.softmax(q @ k.T * factor(q.shape[-1]), axis)
 
 
 def _scale_late(q, k):
-    return ops.softmax(q @ k.T) / math.sqrt(q.shape[-1])
+    return functional.softmax(q @ k.T) / math.sqrt(q.shape[-1])
 
 
 def _one_table(q, k):
-    scores = attention.scores(q, k)
-    return ops.softmax(scores.reshape(-1)).reshape(scores.shape)
+    scores = dot_product.scores(q, k)
+    return functional.softmax(scores.reshape(-1)).reshape(scores.shape)
 
 
 WEIGHTS = [
@@ -248,7 +249,7 @@ MOMENTS = [
 def query_gradient(q, K):
     """How each weight of one query answers to each number of that query."""
     w = weights(q[None], K)[0]
-    return ops.softmax_jacobian(w) @ K / math.sqrt(q.shape[-1])
+    return functional.softmax_jacobian(w) @ K / math.sqrt(q.shape[-1])
 
 
 def gradient_cases(rng):
@@ -265,7 +266,7 @@ def _gradient(scale, jacobian, chained=None):
 
     def wrong(q, K):
         factor = scale(q.shape[-1])
-        w = ops.softmax(K @ q * factor)
+        w = functional.softmax(K @ q * factor)
         return jacobian(w) @ K * (factor if chained is None else chained)
 
     return wrong
@@ -276,10 +277,10 @@ def _root_scale(d_k):
 
 
 GRADIENT = [
-    Wrong("M87", _gradient(_root_scale, ops.softmax_jacobian, chained=1)),
-    Wrong("M01", _gradient(lambda d_k: 1, ops.softmax_jacobian)),
-    Wrong("M02", _gradient(lambda d_k: 1 / d_k, ops.softmax_jacobian)),
-    Wrong("M162", _gradient(_root_scale, lambda w: -ops.softmax_jacobian(w))),
+    Wrong("M87", _gradient(_root_scale, functional.softmax_jacobian, chained=1)),
+    Wrong("M01", _gradient(lambda d_k: 1, functional.softmax_jacobian)),
+    Wrong("M02", _gradient(lambda d_k: 1 / d_k, functional.softmax_jacobian)),
+    Wrong("M162", _gradient(_root_scale, lambda w: -functional.softmax_jacobian(w))),
     Wrong("M163", _gradient(_root_scale, lambda w: np.diag(w * (1 - w)))),
     Wrong("M164", _gradient(_root_scale, lambda w: -np.outer(w, w))),
     Wrong("M184", _gradient(_root_scale, np.diag)),
@@ -325,7 +326,7 @@ class Head:
         self.W_q, self.W_k, self.W_v = drawn
 
     def __call__(self, x):
-        return attention.attend(x @ self.W_q, x @ self.W_k, x @ self.W_v).output
+        return dot_product.attend(x @ self.W_q, x @ self.W_k, x @ self.W_v).output
 
 
 class DrawnFromZeroToOne(Head):
@@ -351,7 +352,7 @@ class DrawnInEachCall(Head):
 
     def __call__(self, x):
         q, k, v = (x @ self.stream.normal(size=self.shape) / 8 for _ in range(3))
-        return attention.attend(q, k, v).output
+        return dot_product.attend(q, k, v).output
 
 
 class SeededInEachCall(DrawnInEachCall):
@@ -369,7 +370,7 @@ def scaled_by(divisor):
         def __call__(self, x):
             q = x @ self.W_q
             scale = 1 / divisor(x, q)
-            return attention.attend(q, x @ self.W_k, x @ self.W_v, scale=scale).output
+            return dot_product.attend(q, x @ self.W_k, x @ self.W_v, scale=scale).output
 
     return ScaledBy
 
@@ -435,7 +436,7 @@ def _divided_otherwise(divisor):
         d_model, d_k, x = case.args
         head, x_plain = answer(d_model, d_k, 0), _array(x)
         q, k, v = (x_plain @ w for w in _parameters(head))
-        wrong = attention.attend(q, k, v, scale=1 / divisor(x_plain, q)).output
+        wrong = dot_product.attend(q, k, v, scale=1 / divisor(x_plain, q)).output
         return not np.allclose(_array(head(x)), wrong, atol=1e-5)
 
     return holds
@@ -445,7 +446,7 @@ def _attends(answer, case):
     d_model, d_k, x = case.args
     head = answer(d_model, d_k, 0)
     q, k, v = (_array(x) @ w for w in _parameters(head))
-    return np.allclose(_array(head(x)), attention.attend(q, k, v).output, atol=1e-5)
+    return np.allclose(_array(head(x)), dot_product.attend(q, k, v).output, atol=1e-5)
 
 
 def _seeded(answer, case):

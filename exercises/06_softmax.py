@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from lib import ops
-from lib.checking import Case, Exercise, Task, Wrong
-from lib.ops import RunningSoftmax
+from checks import Case, Exercise, Task, Wrong
+from lib import functional
+from lib.functional import RunningSoftmax
 
 PAGE = "chapters/06_softmax.html"
 
@@ -34,7 +34,7 @@ BY_HAND = [
     Wrong("M16", np.array([0.0, 0.0, 1.0])),
     Wrong("M17", np.full(3, 1 / 3)),
     Wrong("M18", _sigmoid(LOGARITHMS)),
-    Wrong("M19", ops.softmax(ops.softmax(LOGARITHMS))),
+    Wrong("M19", functional.softmax(functional.softmax(LOGARITHMS))),
 ]
 
 
@@ -82,7 +82,7 @@ def _mean_subtracted(scores, axis):
 
 
 def _whole_table(scores):
-    return ops.softmax(scores.reshape(-1)).reshape(scores.shape)
+    return functional.softmax(scores.reshape(-1)).reshape(scores.shape)
 
 
 def _all_to_the_largest(scores, axis=-1):
@@ -90,8 +90,8 @@ def _all_to_the_largest(scores, axis=-1):
 
 
 SOFTMAX = [
-    Wrong("M11", lambda scores, axis: ops.softmax(scores, 0)),
-    Wrong("M177", lambda scores, axis: ops.softmax(scores, -1)),
+    Wrong("M11", lambda scores, axis: functional.softmax(scores, 0)),
+    Wrong("M177", lambda scores, axis: functional.softmax(scores, -1)),
     Wrong("M12", lambda scores, axis: _whole_table(scores)),
     Wrong("M13", lambda scores, axis: _shares(np.exp(scores), axis)),
     Wrong("M14", _other_axis),
@@ -101,7 +101,7 @@ SOFTMAX = [
     Wrong("M16", _all_to_the_largest),
     Wrong("M17", lambda scores, axis: np.full(scores.shape, 1 / scores.shape[axis])),
     Wrong("M18", lambda scores, axis: _sigmoid(scores)),
-    Wrong("M19", lambda scores, axis: ops.softmax(ops.softmax(scores, axis), axis)),
+    Wrong("M19", lambda scores, axis: functional.softmax(functional.softmax(scores, axis), axis)),
     Wrong("M90", _minimum_subtracted),
     Wrong("M90", _mean_subtracted),
     Wrong("M91", lambda scores, axis: _shares(np.exp(scores - scores.max()), axis)),
@@ -114,7 +114,7 @@ SOFTMAX = [
 
 def softmax_at(scores, temperature):
     """Softmax along the last axis of scores divided by a temperature."""
-    return ops.softmax(scores, temperature=temperature)
+    return functional.softmax(scores, temperature=temperature)
 
 
 def temperature_cases(rng):
@@ -127,14 +127,14 @@ def temperature_cases(rng):
 
 
 TEMPERATURE = [
-    Wrong("M92", lambda scores, temperature: ops.softmax(scores * temperature)),
-    Wrong("M178", lambda scores, temperature: ops.softmax(scores)),
-    Wrong("M160", lambda scores, temperature: ops.softmax(scores) / temperature),
+    Wrong("M92", lambda scores, temperature: functional.softmax(scores * temperature)),
+    Wrong("M178", lambda scores, temperature: functional.softmax(scores)),
+    Wrong("M160", lambda scores, temperature: functional.softmax(scores) / temperature),
     Wrong("M13", lambda scores, temperature: _shares(np.exp(scores / temperature))),
-    Wrong("M11", lambda scores, temperature: ops.softmax(scores, 0, temperature=temperature)),
+    Wrong("M11", lambda scores, temperature: functional.softmax(scores, 0, temperature=temperature)),
     Wrong("M16", lambda scores, temperature: _all_to_the_largest(scores)),
     Wrong("M17", lambda scores, temperature: np.full(scores.shape, 1 / scores.shape[-1])),
-    Wrong("M19", lambda scores, temperature: ops.softmax(softmax_at(scores, temperature))),
+    Wrong("M19", lambda scores, temperature: functional.softmax(softmax_at(scores, temperature))),
 ]
 
 
@@ -153,8 +153,8 @@ def scores_behind(weights):
 def weights_cases(rng):
     three, five = rng.normal(size=3), rng.normal(size=(2, 5))
     return [
-        Case((ops.softmax(three),), about="3 weights"),
-        Case((ops.softmax(five),), about="2 rows of 5 weights"),
+        Case((functional.softmax(three),), about="3 weights"),
+        Case((functional.softmax(five),), about="2 rows of 5 weights"),
     ]
 
 
@@ -184,7 +184,7 @@ def scores_cases(rng):
 
 def _logarithm_last(scores):
     with np.errstate(divide="ignore"):
-        return np.log(ops.softmax(scores))
+        return np.log(functional.softmax(scores))
 
 
 LOGARITHM = [
@@ -192,9 +192,9 @@ LOGARITHM = [
     Wrong("M93+M13", lambda scores: np.log(_shares(np.exp(scores)))),
     Wrong("M13", lambda scores: scores - np.log(np.exp(scores).sum(-1, keepdims=True))),
     Wrong("M175", lambda scores: scores - scores.max(-1, keepdims=True)),
-    Wrong("M11", lambda scores: ops.log_softmax(scores, 0)),
-    Wrong("M12", lambda scores: ops.log_softmax(scores.reshape(-1)).reshape(scores.shape)),
-    Wrong("M167", lambda scores: ops.log_softmax(scores) / math.log(2)),
+    Wrong("M11", lambda scores: functional.log_softmax(scores, 0)),
+    Wrong("M12", lambda scores: functional.log_softmax(scores.reshape(-1)).reshape(scores.shape)),
+    Wrong("M167", lambda scores: functional.log_softmax(scores) / math.log(2)),
 ]
 
 
@@ -203,7 +203,7 @@ LOGARITHM = [
 
 def jacobian(scores):
     """The slopes of the weights of one row by its scores."""
-    return ops.softmax_jacobian(ops.softmax(scores))
+    return functional.softmax_jacobian(functional.softmax(scores))
 
 
 def row_cases(rng):
@@ -222,8 +222,8 @@ JACOBIAN = [
     Wrong("M162", lambda scores: -jacobian(scores)),
     Wrong("M163", lambda scores: np.diag(np.diag(jacobian(scores)))),
     Wrong("M163", lambda scores: np.diag(jacobian(scores))),
-    Wrong("M184", lambda scores: np.diag(ops.softmax(scores))),
-    Wrong("M164", lambda scores: -np.outer(ops.softmax(scores), ops.softmax(scores))),
+    Wrong("M184", lambda scores: np.diag(functional.softmax(scores))),
+    Wrong("M164", lambda scores: -np.outer(functional.softmax(scores), functional.softmax(scores))),
     Wrong("M165", _slopes),
     Wrong("M13", lambda scores: _slopes(_shares(np.exp(scores)))),
 ]
@@ -235,8 +235,8 @@ JACOBIAN = [
 def entropy_cases(rng):
     holes = np.array([[0.5, 0.0, 0.5], [0.0, 0.25, 0.75]])
     return [
-        Case((ops.softmax(rng.normal(size=3)),), about="3 weights"),
-        Case((ops.softmax(rng.normal(size=(2, 5))),), about="2 rows of 5 weights"),
+        Case((functional.softmax(rng.normal(size=3)),), about="3 weights"),
+        Case((functional.softmax(rng.normal(size=(2, 5))),), about="2 rows of 5 weights"),
         Case((holes,), about="2 rows of 3 weights, some of them 0"),
     ]
 
@@ -265,7 +265,7 @@ def merge_cases(rng):
         # The higher maximum is now in the first half, now in the second.
         first[0] += 2
         second[-1] += 3
-        return ops.running_softmax(first), ops.running_softmax(second)
+        return functional.running_softmax(first), functional.running_softmax(second)
 
     return [
         Case(halves(2), about="2 rows, seen as 5 scores and then 3"),
@@ -317,7 +317,7 @@ EXERCISE = Exercise(
             difficulty=3,
             importance=5,
             minutes=12,
-            reference=ops.softmax,
+            reference=functional.softmax,
             cases=softmax_cases,
             wrong=SOFTMAX,
             read=f"{PAGE}#numbers-that-overflow",
@@ -353,7 +353,7 @@ EXERCISE = Exercise(
             difficulty=3,
             importance=4,
             minutes=8,
-            reference=ops.log_softmax,
+            reference=functional.log_softmax,
             cases=scores_cases,
             wrong=LOGARITHM,
             read=f"{PAGE}#numbers-that-overflow",
@@ -377,7 +377,7 @@ EXERCISE = Exercise(
             difficulty=2,
             importance=3,
             minutes=6,
-            reference=ops.entropy,
+            reference=functional.entropy,
             cases=entropy_cases,
             wrong=ENTROPY,
             read=f"{PAGE}#entropy-how-many-keys",
@@ -389,7 +389,7 @@ EXERCISE = Exercise(
             difficulty=4,
             importance=5,
             minutes=12,
-            reference=ops.merge,
+            reference=functional.merge,
             cases=merge_cases,
             wrong=MERGE,
             read=f"{PAGE}#one-pass-is-enough",

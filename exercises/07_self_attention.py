@@ -4,9 +4,10 @@ import sys
 
 import numpy as np
 
-from lib import ops, positions
-from lib.attention import attend
-from lib.checking import Case, Exercise, Law, Task, Wrong
+from checks import Case, Exercise, Law, Task, Wrong
+from lib import functional
+from lib.attention import positions
+from lib.attention.dot_product import attend
 
 
 def softmax(scores, axis=-1):
@@ -23,12 +24,12 @@ def mix(weights, values):
 
 
 def mix_cases(rng):
-    square = ops.softmax(rng.normal(size=(3, 3)))
+    square = functional.softmax(rng.normal(size=(3, 3)))
     return [
         Case((np.array([[0.6, 0.4], [0.7, 0.3]]), np.array([[10.0, 0.0], [0.0, 10.0]])),
              about="tokens A and B of the chapter"),
         Case((square, rng.normal(size=(3, 2))), about="3 tokens, d_v = 2"),
-        Case((ops.softmax(rng.normal(size=(2, 3))), rng.normal(size=(3, 5))),
+        Case((functional.softmax(rng.normal(size=(2, 3))), rng.normal(size=(3, 5))),
              about="2 queries, 3 keys, d_v = 5"),
     ]  # fmt: skip
 
@@ -179,7 +180,7 @@ def stream_cases(rng):
         shapes = [(n, d_model), (n, n), (n, d_v), (d_v, d_model)]
         x, scores, values, w_o = (rng.normal(size=shape) for shape in shapes)
         about = f"n = {n}, d_model = {d_model}, d_v = {d_v}"
-        return Case((x, ops.softmax(scores), values, w_o), about=about)
+        return Case((x, functional.softmax(scores), values, w_o), about=about)
 
     return [draw(3, 3, 3), draw(3, 5, 2), draw(2, 3, 7)]
 
@@ -206,7 +207,7 @@ def triangle_cases(rng):
     fractions = np.array([[1 / 6, 1 / 3, 1 / 2], [1 / 4, 1 / 4, 1 / 2], [1 / 2, 1 / 3, 1 / 6]])
     other = np.array([[1.0, 0.0], [0.0, 2.0], [-1.0, -1.0]]) + rng.normal(size=(3, 2)) / 10
     solid = np.concatenate([np.zeros((1, 3)), np.eye(3)]) + rng.normal(size=(4, 3)) / 10
-    drawn = [ops.softmax(rng.normal(size=shape)) for shape in [(2, 3), (5, 4)]]
+    drawn = [functional.softmax(rng.normal(size=shape)) for shape in [(2, 3), (5, 4)]]
     return [
         Case((fractions @ triangle, triangle), about="the example by hand"),
         Case((drawn[0] @ other, other), about="2 queries, a triangle"),

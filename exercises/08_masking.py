@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from lib import masks
-from lib.attention import attend
-from lib.checking import Case, Exercise, Law, Task, Wrong
-from lib.ops import log_softmax, softmax
+from checks import Case, Exercise, Law, Task, Wrong
+from lib.attention import masks
+from lib.attention.dot_product import attend
+from lib.functional import log_softmax, softmax
 
 # 8.1 ----------------------------------------------------------------------------------------
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from lib.attention import attend
-from lib.checking import Case, Exercise, Law, Task, Wrong
-from lib.multihead import merge_heads, split_heads
-from lib.ops import softmax
+from checks import Case, Exercise, Law, Task, Wrong
+from lib.attention.dot_product import attend
+from lib.attention.heads import merge_heads, split_heads
+from lib.functional import softmax
 
 PAGE = "chapters/09_multi_head.html"
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from checks import Case, Exercise, Task, Wrong
 from exercises.frames import (
     FRAMES,
     first_change_lost,
@@ -11,11 +12,10 @@ from exercises.frames import (
     times_kept,
     with_norms,
 )
-from lib import ops
-from lib.attention import attend
-from lib.checking import Case, Exercise, Task, Wrong
-from lib.masks import causal
-from lib.multihead import merge_heads, split_heads
+from lib import functional
+from lib.attention.dot_product import attend
+from lib.attention.heads import merge_heads, split_heads
+from lib.attention.masks import causal
 
 PAGE = "chapters/11_block.html"
 
@@ -101,7 +101,7 @@ NORM_WRONG = [
 
 
 def gelu(x):
-    return ops.gelu(x)
+    return functional.gelu(x)
 
 
 def gelu_cases(rng):
@@ -117,7 +117,7 @@ def relu(x):
 
 
 def exact(x):
-    return ops.gelu(x, tanh=False)
+    return functional.gelu(x, tanh=False)
 
 
 def bent(x, inner):
@@ -136,14 +136,14 @@ CURVES = [
     lambda x: bent(x, ROOT * (x + 10 * PART * x**3)),
     lambda x: bent(x, ROOT**2 * (x + PART * x**3)),
     lambda x: bent(x, np.sqrt(2) / np.pi * (x + PART * x**3)),
-    lambda x: 2 * ops.gelu(x),
-    lambda x: ops.gelu(x) - x / 2,
+    lambda x: 2 * functional.gelu(x),
+    lambda x: functional.gelu(x) - x / 2,
     lambda x: bent(1, ROOT * (x + PART * x**3)),
     lambda x: 0.5 * x + np.tanh(ROOT * (x + PART * x**3)),
 ]
 
 
-def feed_forward(x, w_1, b_1, w_2, b_2, *, bend=ops.gelu, bias=(1, 1)):
+def feed_forward(x, w_1, b_1, w_2, b_2, *, bend=functional.gelu, bias=(1, 1)):
     return bend(x @ w_1 + bias[0] * b_1) @ w_2 + bias[1] * b_2
 
 
@@ -158,15 +158,15 @@ def feed_forward_cases(rng):
 
 
 def bend_last(x, w_1, b_1, w_2, b_2):
-    return ops.gelu((x @ w_1 + b_1) @ w_2 + b_2)
+    return functional.gelu((x @ w_1 + b_1) @ w_2 + b_2)
 
 
 def bend_first(x, w_1, b_1, w_2, b_2):
-    return (ops.gelu(x) @ w_1 + b_1) @ w_2 + b_2
+    return (functional.gelu(x) @ w_1 + b_1) @ w_2 + b_2
 
 
 def bend_before_the_bias(x, w_1, b_1, w_2, b_2):
-    return (ops.gelu(x @ w_1) + b_1) @ w_2 + b_2
+    return (functional.gelu(x @ w_1) + b_1) @ w_2 + b_2
 
 
 def feed_wrong(**changes):
@@ -176,7 +176,7 @@ def feed_wrong(**changes):
 FEED_WRONG = [
     Wrong("M239", feed_wrong(bend=lambda x: x)), Wrong("M239", bend_last),
     Wrong("M239", bend_first), Wrong("M228", bend_before_the_bias),
-    Wrong("M228", lambda *args: ops.gelu(feed_forward(*args))),
+    Wrong("M228", lambda *args: functional.gelu(feed_forward(*args))),
     Wrong("M227", lambda x, *maps: x + feed_forward(x, *maps)),
     Wrong("M55", feed_wrong(bend=relu)), Wrong("M54", feed_wrong(bend=exact)),
     Wrong("M238", feed_wrong(bend=np.tanh)), Wrong("M238", feed_wrong(bend=CURVES[1])),
@@ -195,13 +195,13 @@ def order_cases(rng):
         return attend(x, x, x).output
 
     def think(x):
-        return ops.gelu(1.5 * x + 0.5)
+        return functional.gelu(1.5 * x + 0.5)
 
     def norm_1(x):
-        return 1.5 * ops.layer_norm(x)
+        return 1.5 * functional.layer_norm(x)
 
     def norm_2(x):
-        return ops.layer_norm(x) + 0.25
+        return functional.layer_norm(x) + 0.25
 
     def draw(*shape):
         args = rng.normal(1, 2, size=shape), attention, think, norm_1, norm_2
@@ -256,7 +256,7 @@ DROPOUT_WRONG = [
 
 def encoder_layer(x, p, heads, *, bend=exact, order=(0, 1, 2), stored=(), without=(),
                   cut=split_heads, join=merge_heads, project=True, scale=None, mask=None,
-                  normal=ops.layer_norm, frame=pre_norm):  # fmt: skip
+                  normal=functional.layer_norm, frame=pre_norm):  # fmt: skip
     """PyTorch's encoder layer with its parts exchangeable."""
 
     def linear(x, name):
@@ -323,7 +323,7 @@ def one_head(x, p, heads):
 
 LINEAR = ("in_proj", "out_proj", "linear1", "linear2")
 LAYER_WRONG = [
-    Wrong("M246", layer_wrong(bend=ops.gelu)), Wrong("M55", layer_wrong(bend=relu)),
+    Wrong("M246", layer_wrong(bend=functional.gelu)), Wrong("M55", layer_wrong(bend=relu)),
     Wrong("M239", layer_wrong(bend=lambda x: x)),
     Wrong("M06", layer_wrong(order=(1, 0, 2))),
     *(Wrong("M43", layer_wrong(order=one)) for one in ((2, 1, 0), (0, 2, 1))),
@@ -335,10 +335,10 @@ LAYER_WRONG = [
     Wrong("M194", one_head), Wrong("M195", layer_wrong(mask=causal)),
     Wrong("M51", layer_wrong(normal=lambda *args: norm_unbiased(*args, 1e-5))),
     Wrong("M52", layer_wrong(normal=norm_outside)),
-    Wrong("M234", layer_wrong(normal=lambda x, *dress: ops.layer_norm(x))),
+    Wrong("M234", layer_wrong(normal=lambda x, *dress: functional.layer_norm(x))),
     Wrong("M50", layer_wrong(frame=post_norm)),
     Wrong("M50+M55", layer_wrong(frame=post_norm, bend=relu)),
-    Wrong("M50+M246", layer_wrong(frame=post_norm, bend=ops.gelu)),
+    Wrong("M50+M246", layer_wrong(frame=post_norm, bend=functional.gelu)),
     Wrong("M34", layer_wrong(frame=times_kept(0, 0))),
     Wrong("M34", layer_wrong(frame=times_kept(0, 1))),
     Wrong("M34", layer_wrong(frame=times_kept(1, 0))),

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
-from lib.checking import Case, Exercise, Task, Wrong
+from checks import Case, Exercise, Task, Wrong
 
 PAGE = "chapters/13_training.html"
 BETAS, EPS = (0.9, 0.95), 1e-8

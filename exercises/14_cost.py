@@ -5,12 +5,12 @@ import math
 import numpy as np
 import torch
 
-from exercises.beside import most_bytes
-from lib import masks
-from lib.attention import attend
-from lib.checking import Case, Exercise, Law, Task, Wrong
-from lib.checking.calling import beside
-from lib.efficient import grouped
+from checks import Case, Exercise, Law, Task, Wrong
+from checks.drivers import most_bytes
+from checks.run.call import beside
+from lib.attention import masks
+from lib.attention.dot_product import attend
+from lib.attention.grouped import grouped
 
 PAGE = "chapters/14_cost.html"
 

@@ -3,7 +3,7 @@
 import math
 from itertools import combinations
 
-from lib.checking import Case, Exercise, Task, Wrong
+from checks import Case, Exercise, Task, Wrong
 
 PAGE = "chapters/15_counting.html"
 

@@ -3,11 +3,11 @@
 import numpy as np
 import torch
 
-from lib import probes
-from lib.checking import Case, Exercise, Law, Task, Wrong
-from lib.evidence import unseen
-from lib.multihead import merge_heads
-from lib.ops import entropy, softmax
+from checks import Case, Exercise, Law, Task, Wrong
+from lib.attention.heads import merge_heads
+from lib.functional import entropy, softmax
+from lib.interpretability import head_scores
+from lib.interpretability.same_output import unseen
 
 PAGE = "chapters/16_heads.html"
 
@@ -21,7 +21,7 @@ def causal_scores(rng, *shape):
 
 
 def habits(weights):
-    return probes.previous_token_score(weights), probes.sink_score(weights)
+    return head_scores.previous_token_score(weights), head_scores.sink_score(weights)
 
 
 def previous_by(read):
@@ -82,17 +82,17 @@ def over_all_but_one(weights, ids):
 
 
 def over_pairs(weights, ids):
-    return weights[probes.after_same(ids)].mean()
+    return weights[head_scores.after_same(ids)].mean()
 
 
 def strongest_found(weights, ids):
-    places = probes.after_same(ids)
+    places = head_scores.after_same(ids)
     asked = np.flatnonzero(places.any(1))
     return np.mean([places[i, weights[i].argmax()] for i in asked])
 
 
 def strongest_of_asked(weights, ids):
-    return weights[probes.after_same(ids).any(1)].max(1).mean()
+    return weights[head_scores.after_same(ids).any(1)].max(1).mean()
 
 
 def repeat_cases(rng):
@@ -103,7 +103,7 @@ def repeat_cases(rng):
         if (np.diff(ids) == 0).any() or not {1, 2} <= set(copies) or 0 not in copies[3:]:
             return draw(n, vocab)
         scores = causal_scores(rng, n, n)
-        query, key = np.argwhere(probes.after_same(ids))[0]
+        query, key = np.argwhere(head_scores.after_same(ids))[0]
         scores[query, key] = scores[query].max() + 0.5  # one right place is the strongest
         about = f"{n} tokens: {' '.join(map(str, ids))}"
         return Case((softmax(scores), ids), about=about)
@@ -532,7 +532,7 @@ EXERCISE = Exercise(
         ),
         Task(
             id="16.2", name="induction", title="The induction score", difficulty=2, importance=5,
-            minutes=10, reference=probes.induction_score, cases=repeat_cases,
+            minutes=10, reference=head_scores.induction_score, cases=repeat_cases,
             read=f"{PAGE}#a-text-that-repeats-itself",
             wrong=[
                 Wrong("M405", found_with(near=0)),

@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 
+from checks import Case, Exercise, Law, Task, Wrong
 from exercises.frames import FRAMES
 from exercises.gpt2_by_parts import (
     ATTENDS,
@@ -27,7 +28,6 @@ from exercises.gpt2_by_parts import (
     weighed,
 )  # fmt: skip
 from exercises.laws_of_gpt2 import LAWS, near, of_same_library, table
-from lib.checking import Case, Exercise, Law, Task, Wrong
 
 
 def wrongs(ideas):

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from checks import Law
+from checks.run.plain_data import as_numbers, plain
 from exercises.gpt2_by_parts import loss
-from lib.checking import Law
-from lib.checking.values import as_numbers, plain
 
 TINY = Path(__file__).resolve().parents[1] / "lib" / "tiny_gpt2"
 

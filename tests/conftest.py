@@ -17,7 +17,7 @@ from filelock import FileLock
 from jupyter_client import KernelManager
 from playwright.sync_api import Browser, sync_playwright
 
-from tools.on_this_machine import chromium, served
+from book.build.local_browser import chromium, served
 
 ROOT = Path(__file__).resolve().parents[1]
 # What a test checks is no learner's work; tests of the record itself say where it lies.
@@ -133,5 +133,5 @@ def pytest_terminal_summary(terminalreporter) -> None:
     if any("test_book" in name for name in failed):
         terminalreporter.write_line(
             "To see a page that failed: make serve. To run only these tests: "
-            ".venv/bin/pytest tests/test_book.py"
+            ".venv/bin/pytest tests/book/test_book.py"
         )

@@ -22,11 +22,11 @@ import nbformat
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from lib.grading.given import load  # noqa: E402
-from lib.grading.release import release  # noqa: E402
-from tests.grading.hand_ins import CLASS, EXERCISE, HandIn, filled_in  # noqa: E402
+from classroom.handing_out.release import release  # noqa: E402
+from classroom.provided import load  # noqa: E402
+from tests.classroom.submissions import CLASS, EXERCISE, HandIn, filled_in  # noqa: E402
 
-RESULTS, GUIDE = ROOT / "tests/grading/engines.json", ROOT / "guide.md"
+RESULTS, GUIDE = ROOT / "tests/classroom/engines.json", ROOT / "guide.md"
 MARKERS = "<!-- engines: made by tools/engines.py -->", "<!-- end of engines -->"
 TASKS = {task.id: task for task in load(EXERCISE).tasks}
 NAMES = {task.id: task.name for task in TASKS.values()}

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import torch
 
-from lib import byhand, ops
-from lib.environment import disagreements
+from book.doctor import disagreements
+from lib import by_hand, functional
 
 
 def shape_of_a_product():
@@ -97,7 +97,7 @@ def shares_by_loops(scores, queries_in):
 
 def shares_by_hand(scores, queries_in):
     rows = scores if queries_in == "rows" else scores.T
-    done = np.stack([byhand.softmax(row) for row in rows])
+    done = np.stack([by_hand.softmax(row) for row in rows])
     return done if queries_in == "rows" else done.T
 
 
@@ -172,7 +172,7 @@ RIGHT = {
         shares_by_loops,
         shares_by_hand,
         shares_in_torch,
-        lambda scores, side: ops.softmax(scores, axis=("columns", "rows").index(side)),
+        lambda scores, side: functional.softmax(scores, axis=("columns", "rows").index(side)),
     ],
     "0.5": [
         diagnose_by_loop,

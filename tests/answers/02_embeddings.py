@@ -7,8 +7,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from lib import byhand, ops
-from lib.vectors import WordVectors
+from lib import by_hand, functional
+from lib.text.word_vectors import WordVectors
 
 
 def one_hot_by_loops(ids, vocab):
@@ -37,7 +37,7 @@ def one_hot_by_put(ids, vocab):
 def cosine_by_hand(a, b):
     if not any(a) or not any(b):
         raise ValueError("no direction")
-    return byhand.cosine(a, b)
+    return by_hand.cosine(a, b)
 
 
 def cosine_of_units(a, b):
@@ -68,11 +68,11 @@ def cosine_in_torch(a, b):
 
 
 def cosine_in_single_precision(a, b):
-    return ops.cosine(a.astype(np.float32), b.astype(np.float32))
+    return functional.cosine(a.astype(np.float32), b.astype(np.float32))
 
 
 def table_by_loops(x):
-    return [[byhand.cosine(a, b) for b in x] for a in x]
+    return [[by_hand.cosine(a, b) for b in x] for a in x]
 
 
 def table_of_units(x):
@@ -100,7 +100,7 @@ def nearest_by_loop(word, table):
     for row in range(len(table)):
         if row == word:
             continue
-        cos = byhand.cosine(table[row], table[word])
+        cos = by_hand.cosine(table[row], table[word])
         if cos > best:
             best, found = cos, row
     return found
@@ -120,7 +120,7 @@ def nearest_by_distance_of_units(word, table):
 
 def nearest_with_max(word, table):
     others = [row for row in range(len(table)) if row != word]
-    return max(others, key=lambda row: byhand.cosine(table[row], table[word]))
+    return max(others, key=lambda row: by_hand.cosine(table[row], table[word]))
 
 
 def nearest_in_torch(word, table):
@@ -137,18 +137,18 @@ def nearest_of_word_vectors(word, table):
 def analogy_by_loop(start, minus, plus, table):
     target = [s - m + p for s, m, p in zip(table[start], table[minus], table[plus], strict=True)]
     others = [row for row in range(len(table)) if row not in (start, minus, plus)]
-    return max(others, key=lambda row: byhand.cosine(table[row], np.array(target)))
+    return max(others, key=lambda row: by_hand.cosine(table[row], np.array(target)))
 
 
 def analogy_by_deleting(start, minus, plus, table):
     target = table[start] + (table[plus] - table[minus])
     others = np.delete(np.arange(len(table)), [start, minus, plus])
-    return others[ops.cosine(table[others], target).argmax()]
+    return others[functional.cosine(table[others], target).argmax()]
 
 
 def analogy_by_sorting(start, minus, plus, table):
     target = table[plus] - (table[minus] - table[start])
-    order = np.argsort(ops.cosine(table, target))[::-1]
+    order = np.argsort(functional.cosine(table, target))[::-1]
     return next(row for row in order if row not in {start, minus, plus})
 
 
@@ -204,7 +204,7 @@ RIGHT = {
         0.62 / math.sqrt(1.34 * 1.07),
         Fraction(62, 100) / Fraction(math.sqrt(1.34 * 1.07)),
         np.float32(0.517781),
-        byhand.cosine(np.array([0.2, 0.7, 0.9]), np.array([0.9, 0.5, 0.1])),
+        by_hand.cosine(np.array([0.2, 0.7, 0.9]), np.array([0.9, 0.5, 0.1])),
     ],
     "2.4": [
         cosine_by_hand,
@@ -213,7 +213,7 @@ RIGHT = {
         cosine_with_math,
         cosine_in_torch,
         cosine_in_single_precision,
-        lambda a, b: ops.cosine(a, b),
+        lambda a, b: functional.cosine(a, b),
     ],
     "2.5": [
         table_by_loops,

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from lib.ops import cosine, softmax
+from lib.functional import cosine, softmax
 
 
 def average_by_loop(weights, rows):

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from lib import byhand, ops
+from lib import by_hand, functional
 
 
 def single(values):
@@ -20,7 +20,7 @@ def softmax_in_numpy(scores, axis):
 
 
 def softmax_along(scores, axis):
-    return np.apply_along_axis(byhand.softmax, axis, scores)
+    return np.apply_along_axis(by_hand.softmax, axis, scores)
 
 
 def softmax_by_moving_the_axis(scores, axis):
@@ -51,7 +51,7 @@ def heated_after_the_shift(scores, temperature):
 
 def heated_row_by_row(scores, temperature):
     if scores.ndim == 1:
-        return byhand.softmax(scores / temperature)
+        return by_hand.softmax(scores / temperature)
     return np.stack([heated_row_by_row(row, temperature) for row in scores])
 
 
@@ -93,7 +93,7 @@ def log_weights_by_rows(scores):
 
 
 def jacobian_by_loops(scores):
-    weights = byhand.softmax(scores)
+    weights = by_hand.softmax(scores)
     n = len(weights)
     table = np.empty((n, n))
     for i in range(n):
@@ -108,7 +108,7 @@ def jacobian_by_differences(scores):
     for j in range(len(scores)):
         bump = np.zeros(len(scores))
         bump[j] = step
-        rise = byhand.softmax(scores + bump) - byhand.softmax(scores - bump)
+        rise = by_hand.softmax(scores + bump) - by_hand.softmax(scores - bump)
         columns.append(rise / (2 * step))
     return np.stack(columns, axis=1)
 
@@ -166,7 +166,7 @@ def merged_in_torch(a, b):
 
 
 def merged_in_single_precision(a, b):
-    pairs = [ops.RunningSoftmax(single(half.maximum), single(half.total)) for half in (a, b)]
+    pairs = [functional.RunningSoftmax(single(half.maximum), single(half.total)) for half in (a, b)]
     return merged_in_torch(*pairs)
 
 
@@ -192,10 +192,10 @@ RIGHT = {
         heated_by_powers,
         heated_after_the_shift,
         heated_row_by_row,
-        lambda scores, temperature: ops.softmax(scores / temperature),
+        lambda scores, temperature: functional.softmax(scores / temperature),
         lambda scores, temperature: torch.softmax(scores / temperature, -1),
         lambda scores, temperature: torch.softmax(single(scores) / temperature, -1),
-        lambda scores, temperature: np.exp(ops.log_softmax(scores / temperature)),
+        lambda scores, temperature: np.exp(functional.log_softmax(scores / temperature)),
     ],
     "6.4": [
         scores_by_rows,
@@ -208,7 +208,7 @@ RIGHT = {
     "6.5": [
         log_weights_in_numpy,
         log_weights_by_rows,
-        ops.log_softmax,
+        functional.log_softmax,
         lambda scores: torch.log_softmax(scores, -1),
         lambda scores: log_weights_in_numpy(scores.astype(np.float32)),
         lambda scores: scores - torch.logsumexp(scores, -1, keepdim=True),
@@ -218,9 +218,9 @@ RIGHT = {
         jacobian_by_loops,
         jacobian_by_differences,
         jacobian_by_autograd,
-        lambda scores: ops.softmax_jacobian(ops.softmax(scores)),
+        lambda scores: functional.softmax_jacobian(functional.softmax(scores)),
         lambda scores: jacobian_by_autograd(single(scores)),
-        lambda scores: (w := byhand.softmax(scores)) * np.eye(len(w)) - np.outer(w, w),
+        lambda scores: (w := by_hand.softmax(scores)) * np.eye(len(w)) - np.outer(w, w),
         lambda scores: torch.diag(w := torch.softmax(scores, 0)) - w[:, None] * w,
     ],
     "6.7": [
@@ -239,6 +239,6 @@ RIGHT = {
         merged_by_logarithms,
         merged_in_torch,
         merged_in_single_precision,
-        ops.merge,
+        functional.merge,
     ],
 }

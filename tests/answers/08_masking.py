@@ -6,8 +6,9 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from lib import masks, ops
-from lib.attention import attend
+from lib import functional
+from lib.attention import masks
+from lib.attention.dot_product import attend
 
 
 def window_by_comprehension(tokens, start, n):
@@ -225,13 +226,13 @@ def loss_by_selecting_first(logits, tokens, real):
 
 
 def loss_by_weights(logits, tokens, real):
-    losses = -np.take_along_axis(ops.log_softmax(logits)[:-1], tokens[1:, None], axis=1)[:, 0]
+    losses = -np.take_along_axis(functional.log_softmax(logits)[:-1], tokens[1:, None], axis=1)[:, 0]
     return np.average(losses, weights=real[1:])
 
 
 def loss_by_one_hot(logits, tokens, real):
     one_hot = np.eye(np.shape(logits)[1])[np.asarray(tokens)[1:]]
-    logarithms = ops.log_softmax(np.asarray(logits, dtype=float)[:-1])
+    logarithms = functional.log_softmax(np.asarray(logits, dtype=float)[:-1])
     kept = np.asarray(real)[1:]
     return -(one_hot * logarithms)[kept].sum() / kept.sum()
 
@@ -258,7 +259,7 @@ RIGHT = {
         weights_by_rows,
         weights_additive_then_zeroed,
         weights_in_float32,
-        lambda scores, mask: ops.softmax(scores, where=mask),
+        lambda scores, mask: functional.softmax(scores, where=mask),
     ],
     "8.4": [
         decoder_by_loops,

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from einops import rearrange
 
-from lib.attention import attend
+from lib.attention.dot_product import attend
 
 
 def split_by_slices(x, heads):

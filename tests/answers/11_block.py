@@ -6,9 +6,9 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from lib import ops
-from lib.attention import attend
-from lib.transformer import Block
+from lib import functional
+from lib.attention.dot_product import attend
+from lib.models.block import Block
 
 
 def norm_by_loops(x, gain, bias, eps):
@@ -74,7 +74,7 @@ def think_by_loop(x, w_1, b_1, w_2, b_2):
 def think_neuron_by_neuron(x, w_1, b_1, w_2, b_2):
     total = b_2
     for i in range(len(b_1)):
-        total = total + ops.gelu(x @ w_1[:, i] + b_1[i])[..., None] * w_2[i]
+        total = total + functional.gelu(x @ w_1[:, i] + b_1[i])[..., None] * w_2[i]
     return total
 
 
@@ -196,7 +196,7 @@ def layer_head_by_head(x, p, heads):
         found = attend(*(joint[..., part] for part in at)).output
         x = x + found @ p["out_proj_weight"][:, at[0]].T
     normed = norm_by_squares(x, p["norm2_weight"], p["norm2_bias"], 1e-5)
-    inner = ops.gelu(normed @ p["linear1_weight"].T + p["linear1_bias"], tanh=False)
+    inner = functional.gelu(normed @ p["linear1_weight"].T + p["linear1_bias"], tanh=False)
     return x + inner @ p["linear2_weight"].T + p["linear2_bias"]
 
 
@@ -274,7 +274,7 @@ RIGHT = {
         think_with_modules,
         lambda x, w_1, b_1, w_2, b_2: gelu_by_powers(x @ w_1 + b_1) @ w_2 + b_2,
         lambda x, w_1, b_1, w_2, b_2: np.einsum(
-            "...f,fd->...d", ops.gelu(np.einsum("...d,df->...f", x, w_1) + b_1), w_2
+            "...f,fd->...d", functional.gelu(np.einsum("...d,df->...f", x, w_1) + b_1), w_2
         ) + b_2,
     ],
     "11.4": [

@@ -7,11 +7,12 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from lib import masks
-from lib.attention import attend
-from lib.efficient import KeyValueCache, fused
-from lib.gpt2 import GPT2, Config, next_token_loss
-from lib.ops import layer_norm, log_softmax, softmax
+from lib.attention import masks
+from lib.attention.dot_product import attend
+from lib.attention.fused import fused
+from lib.attention.kv_cache import KeyValueCache
+from lib.functional import layer_norm, log_softmax, softmax
+from lib.models.gpt2 import GPT2, Config, next_token_loss
 
 
 def embed_by_loops(ids, words, positions, start):

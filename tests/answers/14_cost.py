@@ -7,10 +7,11 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from lib import masks, ops
-from lib.attention import attend
-from lib.efficient import KeyValueCache
-from lib.tiled import tiled as lib_tiled
+from lib import functional
+from lib.attention import masks
+from lib.attention.dot_product import attend
+from lib.attention.kv_cache import KeyValueCache
+from lib.attention.tiled import tiled as lib_tiled
 
 
 def count_product_by_product(n, d_model, heads, d_ff):
@@ -75,8 +76,8 @@ def tile_score_by_score(maximum, total, mixture, scores, values):
 
 
 def tile_by_merging(maximum, total, mixture, scores, values):
-    new = ops.running_softmax(scores)
-    whole = ops.merge(ops.RunningSoftmax(np.asarray(maximum), np.asarray(total)), new)
+    new = functional.running_softmax(scores)
+    whole = functional.merge(functional.RunningSoftmax(np.asarray(maximum), np.asarray(total)), new)
     p = np.exp(scores - whole.maximum)
     mixture = mixture * np.exp(maximum - whole.maximum) + (p[:, None] * values).sum(0)
     return whole.maximum, whole.total, mixture
@@ -138,9 +139,9 @@ def tiled_by_shares(q, k, v, columns):
     level, mean = np.full((len(q), 1), -np.inf), 0
     for i in range(0, len(k), columns):
         scores = q @ k[i : i + columns].T / np.sqrt(q.shape[1])
-        new = ops.logsumexp(scores)[:, None]
+        new = functional.logsumexp(scores)[:, None]
         both = np.logaddexp(level, new)
-        tile = ops.softmax(scores) @ v[i : i + columns]
+        tile = functional.softmax(scores) @ v[i : i + columns]
         level, mean = both, np.exp(level - both) * mean + np.exp(new - both) * tile
     return mean
 
@@ -186,7 +187,7 @@ def read_with_an_additive_mask(x, positions, w_q, w_k, w_v, keys, values):
     keys, values = np.concatenate([keys, x @ w_k]), np.concatenate([values, x @ w_v])
     later = np.triu(np.full((new, old + new), -np.inf), k=old + 1)
     scores = (x @ w_q) @ keys.T / np.sqrt(keys.shape[1]) + later
-    return ops.softmax(scores) @ values, keys, values
+    return functional.softmax(scores) @ values, keys, values
 
 
 def read_in_torch(x, positions, w_q, w_k, w_v, keys, values):
@@ -206,7 +207,7 @@ def window_that_drops_first(q, k, v, keys, values, width):
     gone = max(0, len(keys) + 1 - width)
     keys = np.concatenate([keys[gone:], k[None]])
     values = np.concatenate([values[gone:], v[None]])
-    weights = ops.softmax(keys @ q / np.sqrt(len(q)))
+    weights = functional.softmax(keys @ q / np.sqrt(len(q)))
     return weights @ values, keys, values
 
 

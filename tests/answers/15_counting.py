@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from lib.gpt2 import GPT2, Config
-from lib.ledger import Sizes
-from lib.ledger import total as total_of
+from lib.models.gpt2 import GPT2, Config
+from lib.models.parameter_count import Sizes
+from lib.models.parameter_count import total as total_of
 
 
 def rows_by_hand(vocab, d_model, heads, d_k, layers, d_ff):

@@ -7,9 +7,10 @@ import torch
 import torch.nn.functional as F
 from scipy.optimize import linprog
 
-from lib import ops, probes
-from lib.evidence import twin, unseen
-from lib.multihead import merge_heads
+from lib import functional
+from lib.attention.heads import merge_heads
+from lib.interpretability import head_scores
+from lib.interpretability.same_output import twin, unseen
 
 
 def habits_by_loop(weights):
@@ -59,12 +60,12 @@ def off_by_loop(scores, values, w_o, b_o, head):
     heads, d_v, result = len(scores), values.shape[-1], 0
     for i in range(heads):
         if i != head:
-            result = result + ops.softmax(scores[i]) @ values[i] @ w_o[i * d_v : (i + 1) * d_v]
+            result = result + functional.softmax(scores[i]) @ values[i] @ w_o[i * d_v : (i + 1) * d_v]
     return result + b_o
 
 
 def off_by_weights(scores, values, w_o, b_o, head):
-    weights = ops.softmax(scores).copy()
+    weights = functional.softmax(scores).copy()
     weights[head] = 0
     return merge_heads(weights @ values) @ w_o + b_o
 
@@ -72,7 +73,7 @@ def off_by_weights(scores, values, w_o, b_o, head):
 def off_by_values(scores, values, w_o, b_o, head):
     values = values.copy()
     values[head] = 0.0
-    outputs = ops.softmax(scores) @ values
+    outputs = functional.softmax(scores) @ values
     return np.concatenate(list(outputs), axis=-1) @ w_o + b_o
 
 
@@ -80,13 +81,13 @@ def off_by_rows(scores, values, w_o, b_o, head):
     d_v = values.shape[-1]
     pruned = w_o.copy()
     pruned[head * d_v : (head + 1) * d_v] = 0
-    return merge_heads(ops.softmax(scores) @ values) @ pruned + b_o
+    return merge_heads(functional.softmax(scores) @ values) @ pruned + b_o
 
 
 def off_by_leaving_out(scores, values, w_o, b_o, head):
     kept = [i for i in range(len(scores)) if i != head]
     slices = w_o.reshape(len(scores), values.shape[-1], -1)[kept]
-    return (ops.softmax(scores[kept]) @ values[kept] @ slices).sum(0) + b_o
+    return (functional.softmax(scores[kept]) @ values[kept] @ slices).sum(0) + b_o
 
 
 def off_in_torch(scores, values, w_o, b_o, head):
@@ -150,14 +151,14 @@ def price_by_loop(logits, without, targets):
 
 def price_by_log_softmax(logits, without, targets):
     n = np.arange(len(targets))
-    gain = ops.log_softmax(logits)[n, targets] - ops.log_softmax(without)[:, n, targets]
+    gain = functional.log_softmax(logits)[n, targets] - functional.log_softmax(without)[:, n, targets]
     return gain.mean(-1)
 
 
 def price_by_probabilities(logits, without, targets):
     one_hot = np.eye(logits.shape[-1])[targets]
-    whole = (ops.softmax(logits) * one_hot).sum(-1)
-    parts = (ops.softmax(without) * one_hot).sum(-1)
+    whole = (functional.softmax(logits) * one_hot).sum(-1)
+    parts = (functional.softmax(without) * one_hot).sum(-1)
     return -np.log(parts / whole).mean(-1)
 
 
@@ -316,7 +317,7 @@ RIGHT = {
         induction_by_copies,
         induction_by_table,
         induction_in_torch,
-        lambda weights, ids: probes.weight_on(weights, probes.after_same(ids)),
+        lambda weights, ids: head_scores.weight_on(weights, head_scores.after_same(ids)),
     ],
     "16.3": [
         off_by_loop,

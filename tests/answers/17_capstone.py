@@ -6,10 +6,12 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from lib import masks, ops, pretrained
-from lib.attention import attend
-from lib.gpt2 import GPT2, Config, next_token_loss
-from lib.multihead import merge_heads, split_heads
+from lib import functional
+from lib.attention import masks
+from lib.attention.dot_product import attend
+from lib.attention.heads import merge_heads, split_heads
+from lib.models.gpt2 import GPT2, Config, next_token_loss
+from lib.pretrained import gpt2
 
 # 17.1
 
@@ -88,7 +90,7 @@ def think_by_einsum(x, p):
 
 
 def think_with_lib(x, p):
-    return ops.gelu(x @ p["c_fc.weight"] + p["c_fc.bias"]) @ p["c_proj.weight"] + p["c_proj.bias"]
+    return functional.gelu(x @ p["c_fc.weight"] + p["c_fc.bias"]) @ p["c_proj.weight"] + p["c_proj.bias"]
 
 
 # 17.4
@@ -104,7 +106,7 @@ def attention(x, p, heads):
     )
     scores = q @ k.swapaxes(-1, -2) / np.sqrt(d_model // heads)
     scores = np.where(np.tri(n, dtype=bool), scores, -np.inf)
-    weights = ops.softmax(scores)
+    weights = functional.softmax(scores)
     found = (weights @ v).swapaxes(-2, -3).reshape(*batch, n, d_model)
     return found @ p["c_proj.weight"] + p["c_proj.bias"]
 
@@ -140,7 +142,7 @@ def attention_token_by_token(x, p, heads):
     rows = []
     for i in range(len(x)):
         scores = np.einsum("hd,jhd->hj", q[i], k[: i + 1]) / math.sqrt(q.shape[-1])
-        rows.append(np.einsum("hj,jhd->hd", ops.softmax(scores), v[: i + 1]).ravel())
+        rows.append(np.einsum("hj,jhd->hd", functional.softmax(scores), v[: i + 1]).ravel())
     return np.array(rows) @ p["c_proj.weight"] + p["c_proj.bias"]
 
 
@@ -202,7 +204,7 @@ def block_all_in_one(x, p, heads):
 
 
 BLOCKS = [
-    block_of(ops.layer_norm, attention, think),
+    block_of(functional.layer_norm, attention, think),
     block_of(norm_in_torch, attention_in_torch, think_in_torch),
     block_of(norm_by_loops, attention_token_by_token, think_token_by_token),
     block_of(norm_by_matrix, attention_with_lib, think_by_einsum),
@@ -230,7 +232,7 @@ def loss_in_torch(logits, ids):
 def loss_by_one_hot(logits, ids):
     asked = np.eye(logits.shape[-1])[ids[..., 1:]]
     known = logits[..., :-1, :]
-    return (ops.logsumexp(known) - (known * asked).sum(-1)).mean()
+    return (functional.logsumexp(known) - (known * asked).sum(-1)).mean()
 
 
 def loss_by_gather(logits, ids):
@@ -301,7 +303,7 @@ def gpt2_of_lib(ids, p, heads):
     (vocab, d_model), longest = p["wte.weight"].shape, len(p["wpe.weight"])
     layers = sum(name.endswith("ln_1.bias") for name in p)
     model = GPT2(Config(vocab=vocab, longest=longest, d_model=d_model, heads=heads, layers=layers))
-    model.load_state_dict(pretrained.renamed(p, model.state_dict()))
+    model.load_state_dict(gpt2.renamed(p, model.state_dict()))
     with torch.no_grad():
         return model.eval()(torch.as_tensor(ids)).logits
 
@@ -335,7 +337,7 @@ def gpt2_by_one_hot(ids, p, heads):
     while below(p, f"h.{i}."):
         x = BLOCKS[3](x, below(p, f"h.{i}."), heads)
         i += 1
-    return ops.layer_norm(x) @ (words * p["ln_f.weight"]).T + words @ p["ln_f.bias"]
+    return functional.layer_norm(x) @ (words * p["ln_f.weight"]).T + words @ p["ln_f.bias"]
 
 
 def gpt2_text_by_text(ids, p, heads):
@@ -354,10 +356,10 @@ RIGHT = {
         softmax_in_torch,
         softmax_by_differences,
         lambda scores: torch.softmax(scores, -1),
-        lambda scores: np.exp(ops.log_softmax(scores)),
+        lambda scores: np.exp(functional.log_softmax(scores)),
     ],
     "17.2": [
-        ops.layer_norm,
+        functional.layer_norm,
         norm_by_loops,
         norm_by_matrix,
         norm_in_torch,
@@ -388,7 +390,7 @@ RIGHT = {
         generate_as_a_batch,
     ],
     "17.8": [
-        model_of(ops.layer_norm, BLOCKS[0]),
+        model_of(functional.layer_norm, BLOCKS[0]),
         model_of(norm_in_torch, BLOCKS[1]),
         model_of(norm_by_loops, BLOCKS[2]),
         gpt2_of_lib,

@@ -11,8 +11,8 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from lib.checking import judge
-from lib.grading.given import load
+from checks import judge
+from classroom.provided import load
 from tests.public_graders import (
     arena,
     cs231n,

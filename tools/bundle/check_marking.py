@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import exercises
-from lib.checking import judge
+from checks import judge
 
 
 def slips(task) -> list[str]:

@@ -208,7 +208,7 @@ def check(notebooks: list) -> int:
     rooms = {"env": {**surroundings(), "ATTENTION_RECORD": "off"}, "cwd": str(COURSE)}
     chosen = notebooks or sorted(map(str, COURSE.glob("exercises/*.ipynb")))
     print("1/3 The doctor", flush=True)
-    ill = subprocess.run([str(PYTHON), "-m", "lib.environment"], **rooms).returncode
+    ill = subprocess.run([str(PYTHON), "-m", "book.doctor"], **rooms).returncode
     print(f"2/3 {len(chosen)} notebooks: every cell runs, and gives what is stored", flush=True)
     nbval = ["-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider",
              "--nbval", "--nbval-sanitize-with", "tests/nbval.cfg", *chosen]  # fmt: skip

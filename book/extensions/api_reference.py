@@ -1,0 +1,202 @@
+"""The reference of lib, made from its sources as they stand: they are read and never imported."""
+
+import ast
+import re
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.util.docutils import SphinxDirective
+
+MAP = re.compile(r"^lib/(\w+)\.py +floor (\d+): (.+)$", re.MULTILINE)
+FIELD = re.compile(r"^(Source|Taught in|Raises): ", re.MULTILINE)
+NAMED = re.compile(r"`(lib\.\w+(?:\.\w+)?)`")
+QUOTED = re.compile(r"# lib/(\w+)\.py\n(?:@.*\n)*(?:def|class) (\w+)")
+MADE = {"__init__", "__call__"}  # of what a class has by its nature, what a caller meets
+
+
+@dataclass(frozen=True)
+class Room:
+    """A module of lib, on its floor."""
+
+    name: str
+    floor: int
+    about: str
+    file: Path
+
+    def definitions(self):
+        """The functions and classes that others may use, in the order of the file."""
+        kinds = (ast.FunctionDef, ast.ClassDef)
+        return [one for one in self.tree.body if isinstance(one, kinds) and one.name[0] != "_"]
+
+    @property
+    def tree(self):
+        return ast.parse(self.file.read_text("utf8"))
+
+
+def rooms(source, floors=range(100)):
+    """The modules of these floors, in the order of the map that the README gives."""
+    source = Path(source)
+    found = MAP.findall((source / "README.md").read_text("utf8"))
+    return [
+        Room(name, int(floor), about, source / "lib" / f"{name}.py")
+        for name, floor, about in found
+        if int(floor) in floors
+    ]
+
+
+def page(room, chapters):
+    """A module as Markdown: what it says of itself, then its definitions."""
+    text = room.file.read_text("utf8")
+    parts = [f"(lib.{room.name})=\n## lib.{room.name}", f"*Floor {room.floor}.*"]
+    parts += [linked(ast.get_docstring(room.tree))]
+    for one in room.definitions():
+        parts += [
+            f"({label(f'lib.{room.name}.{one.name}')})=\n### {one.name}",
+            fence(stub(one, text)),
+        ]
+        parts += [described(one, chapters)]
+        parts += [term(method, chapters) for method in methods(one) if method.name not in MADE]
+        where = f"<code>lib/{room.name}.py</code>, line {one.lineno}"
+        summary = f'<details class="source"><summary>The code: {where}</summary>'
+        parts += [summary, fence(code(one, text)), "</details>"]
+    return "\n\n".join(part for part in parts if part)
+
+
+def label(name):
+    """The label of a name: those of types and functions may differ in their capitals alone."""
+    return re.sub(r"\.(?=[A-Z])", ".type.", name).lower()
+
+
+def fence(code):
+    return f"```python\n{textwrap.dedent(code)}\n```"
+
+
+def code(one, text):
+    """The lines of a definition, without the docstring that stands above them already."""
+    lines, told = text.splitlines(), one.body[0]
+    return "\n".join(
+        lines[one.lineno - 1 : told.lineno - 1] + lines[told.end_lineno : one.end_lineno]
+    )
+
+
+def methods(one):
+    """What can be called on a class, without what is its own business."""
+    inside = one.body if isinstance(one, ast.ClassDef) else []
+    functions = [part for part in inside if isinstance(part, ast.FunctionDef)]
+    return [part for part in functions if part.name[0] != "_" or part.name in MADE]
+
+
+def head(one, text):
+    """A signature as its author broke its lines; shapes stand in it."""
+    lines = text.splitlines()[one.lineno - 1 : one.body[0].lineno - 1]
+    return re.sub(r"\s*#[^\"\n]*$", "", "\n".join(lines)).rstrip().removesuffix(":")
+
+
+def stub(one, text):
+    """What one must know to call it: a signature; of a class, its fields and its methods'."""
+    if isinstance(one, ast.FunctionDef):
+        return head(one, text)
+    fields = [part for part in one.body if isinstance(part, ast.AnnAssign)]
+    shown = [f"    {ast.get_source_segment(text, part)}" for part in fields]
+    shown += [
+        "".join(f"    @{ast.unparse(mark)}\n" for mark in part.decorator_list) + head(part, text)
+        for part in methods(one)
+    ]
+    return "\n".join([head(one, text) + (":" if shown else ""), *shown])
+
+
+def described(one, chapters):
+    """A docstring: its text, then where it comes from, where it is taught, what it refuses."""
+    text = ast.get_docstring(one) or ""
+    about, *fields = FIELD.split(text)
+    rows = []
+    for name, said in zip(fields[::2], fields[1::2], strict=True):
+        said = " ".join(said.split())
+        if name == "Taught in":
+            said = taught(said, chapters)
+        rows.append(f"- *{name}:* {linked(said)}")
+    return linked(about.strip()) + "\n\n" + "\n".join(rows)
+
+
+def term(method, chapters):
+    """A method, as an entry below its class."""
+    if not ast.get_docstring(method):
+        return ""
+    said = textwrap.indent(described(method, chapters).strip(), "  ").strip()
+    return f"`.{method.name}`\n: {said}"
+
+
+def taught(said, chapters):
+    """Chapters by number, as links."""
+
+    def link(found):
+        place = f"/chapters/{chapters[found[2]]}.ipynb" if found[2] in chapters else None
+        said = f"{found[1] or ''}{int(found[2])}"
+        return f"[{said}]({place})" if place else said
+
+    return re.sub(r"(chapter )?\b(\d\d)\b", link, said)
+
+
+def linked(text):
+    """Names such as `lib.attention.dot_product.attend` lead to their place."""
+    return NAMED.sub(lambda found: f"[`{found[1]}`](#{label(found[1])})", text)
+
+
+def overview(source):
+    """Every definition by floor, in one table."""
+    rows = ["| floor | module | what it is | definitions |", "|---|---|---|---|"]
+    for room in rooms(source):
+        names = [
+            f"[{one.name}](#{label(f'lib.{room.name}.{one.name}')})" for one in room.definitions()
+        ]
+        what = f"| {room.floor} | [{room.name}](#lib.{room.name}) | {room.about} |"
+        rows.append(f"{what} {', '.join(names)} |")
+    return "\n".join(rows)
+
+
+class Floors(SphinxDirective):
+    """`{floors} 3 4` is every module of floors 3 and 4; without a number, the table of all."""
+
+    optional_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self):
+        source = Path(self.env.srcdir)
+        chapters = {path.stem[:2]: path.stem for path in (source / "chapters").glob("[0-9]*.ipynb")}
+        floors = [int(number) for number in (self.arguments or [""])[0].split()]
+        for room in rooms(source):
+            self.env.note_dependency(str(room.file))
+        made = "\n\n".join(page(room, chapters) for room in rooms(source, floors))
+        return parsed(self, made or overview(source))
+
+
+def parsed(directive, text):
+    """The nodes that a page gets for Markdown, with its headings."""
+    box = nodes.section()
+    directive.state.nested_parse(StringList(text.splitlines()), 0, box, match_titles=True)
+    return box.children
+
+
+def point_to_reference(app, doctree, docname):
+    """Below each definition that a page quotes, a link to its place in the reference."""
+    labels = app.env.get_domain("std").labels
+    for block in list(doctree.findall(nodes.literal_block)):
+        if not (found := QUOTED.match(block.astext())):
+            continue
+        module, name = found.groups()
+        place = labels.get(label(f"lib.{module}.{name}")) or labels.get(f"lib.{module}")
+        if place:
+            to, anchor, _ = place
+            uri = f"{app.builder.get_relative_uri(docname, to)}#{anchor}"
+            link = nodes.reference("", f"{name} in the reference", refuri=uri, internal=True)
+            line = nodes.paragraph("", "", link, classes=["to-reference"])
+            block.parent.insert(block.parent.index(block) + 1, line)
+
+
+def setup(app):
+    app.add_directive("floors", Floors)
+    app.connect("doctree-resolved", point_to_reference)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,255 @@
+"""What the teacher's guide counts and quotes, read from the pages, the tasks and the catalogue."""
+
+import ast
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+import yaml
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from book.extensions.api_reference import parsed
+
+GUIDE = "guide"
+WORDS_A_MINUTE = 200
+NOT_PROSE = re.compile(
+    r"\A---.*?^---$|^```.*?^```$|^\$\$.*?^\$\$|<[^>]+>", re.DOTALL | re.MULTILINE
+)
+IDEA = re.compile(r"M\d\d\d?")
+LEVELS = range(1, 6)
+SLASH = r"\\\1"  # these sentences are no Markdown, but for their code
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a teacher needs to know of a task, and the wrong ideas that its check names."""
+
+    id: str
+    title: str
+    difficulty: int
+    importance: int
+    minutes: int
+    ideas: tuple
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter's text, and the code of its checks."""
+
+    stem: str
+    text: str
+    checks: Path
+
+    @property
+    def name(self):
+        return re.search(r"^# (.+)$", self.text, re.MULTILINE)[1]
+
+    @property
+    def link(self):
+        return f"[{self.name}](/chapters/{self.stem}.ipynb)"
+
+    @property
+    def words(self):
+        """The minutes that its words alone take."""
+        return round(len(NOT_PROSE.sub(" ", self.text).split()) / WORDS_A_MINUTE)
+
+    @property
+    def reading(self):
+        """The minutes that it gives for reading it, code and figures included."""
+        said = re.search(
+            r"^Reading takes about (\d+ minutes|half an hour)", self.text, re.MULTILINE
+        )
+        return int(said[1].split()[0]) if said[1][0].isdigit() else 30
+
+    @cached_property
+    def tasks(self):
+        """Its tasks, as their file declares them."""
+        tree = ast.parse(self.checks.read_text("utf8"))
+        known = assigned(tree, self.checks.parent)
+        calls = [one for one in ast.walk(tree) if isinstance(one, ast.Call)]
+        return [task(one, known) for one in calls if getattr(one.func, "id", "") == "Task"]
+
+
+def assigned(tree, folder):
+    """What a module of checks gives a name to, and the modules from which it imports."""
+    known = {}
+    for part in tree.body:
+        if isinstance(part, ast.Assign):
+            known |= {name.id: part for name in part.targets if isinstance(name, ast.Name)}
+        elif isinstance(part, ast.ImportFrom) and part.module.startswith("exercises."):
+            other = folder / f"{part.module.removeprefix('exercises.')}.py"
+            known |= assigned(ast.parse(other.read_text("utf8")), folder)
+    return known
+
+
+def task(call, known):
+    """A task from the call that makes it, which is read and never run."""
+    given = {word.arg: word.value for word in call.keywords}
+    plain = [ast.literal_eval(given[name]) for name in list(Task.__annotations__)[:-1]]
+    ideas = [
+        idea for name in ("wrong", "laws") if name in given for idea in named(given[name], known)
+    ]
+    return Task(*plain, tuple(dict.fromkeys(ideas)))
+
+
+def named(part, known, seen=()):
+    """The ids of the wrong ideas in a piece of code, and in what it refers to by name."""
+    for one in ast.walk(part):
+        if isinstance(one, ast.Constant) and isinstance(one.value, str):
+            if all(IDEA.fullmatch(word) for word in one.value.split("+")):
+                yield from one.value.split("+")
+        elif isinstance(one, ast.Name) and one.id in known and one.id not in seen:
+            yield from named(known[one.id], known, (*seen, one.id))
+
+
+@cache
+def read_chapters(source):
+    """Every chapter that has exercises, in order."""
+    source = Path(source)
+    pages = sorted((source / "chapters").glob("[0-9]*.md"))
+    checks = {page: source / "exercises" / f"{page.stem}.py" for page in pages}
+    return [
+        Chapter(page.stem, page.read_text("utf8"), file)
+        for page, file in checks.items()
+        if file.exists() and page.with_suffix(".ipynb").exists()
+    ]
+
+
+@cache
+def read_ideas(source):
+    """The catalogue of wrong ideas, by id."""
+    text = (Path(source) / "lib" / "catalogue" / "misconceptions.yml").read_text("utf8")
+    return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+def minutes(chapters, ideas):
+    """How long each chapter takes: its words, and its tasks as they are rated."""
+    del ideas
+    rows = [
+        "| chapter | words | reading | tasks | their minutes | together |",
+        "|---|" + "--:|" * 5,
+    ]
+    total = Counter()
+    for one in chapters:
+        working = sum(task.minutes for task in one.tasks)
+        row = {"words": one.words, "read": one.reading, "tasks": len(one.tasks), "work": working}
+        total.update(row)
+        cells = " | ".join(map(str, [*row.values(), one.reading + working]))
+        rows.append(f"| {one.link} | {cells} |")
+    words, read, work = (total[kind] / 60 for kind in ("words", "read", "work"))
+    cells = f"{words:.0f} h | {read:.0f} h | {total['tasks']} | {work:.0f} h | {read + work:.0f} h"
+    return "\n".join([*rows, f"| **all** | {cells} |"])
+
+
+def outcomes(chapters, ideas):
+    """What a learner can do after each chapter, and what it asks for, in its own words."""
+    del ideas
+    parts = []
+    for one in chapters:
+        section = one.text.split("\n## Before you start\n")[1].split("\n## ")[0]
+        goals = re.findall(r"^\d\. (.+)$", section, re.MULTILINE)
+        needs = re.search(r"^You need .+?(?=^Reading takes)", section, re.MULTILINE | re.DOTALL)
+        lines = [f"{number}. {goal}" for number, goal in enumerate(goals, 1)]
+        parts += [f"**{one.link}**", "\n".join(lines), at_root(needs[0].strip())]
+    return "\n\n".join(parts)
+
+
+def at_root(text):
+    """The links of a chapter, as they read from elsewhere."""
+    text = re.sub(r"\]\((\d\d_\w+\.ipynb)", r"](/chapters/\1", text)
+    return text.replace("](../", "](/")
+
+
+def difficulty(chapters, ideas):
+    """How many tasks of each difficulty, and how many a busy class may leave out."""
+    del ideas
+    rows = [
+        f"| chapter | {' | '.join(map(str, LEVELS))} | wrong ideas named |",
+        "|---|" + "--:|" * (len(LEVELS) + 1),
+    ]
+    for one in chapters:
+        tasks = one.tasks
+        count = Counter(each.difficulty for each in tasks)
+        cells = [str(count[level] or "") for level in LEVELS]
+        wrong = {idea for each in tasks for idea in each.ideas}
+        rows.append(f"| {one.link} | {' | '.join(cells)} | {len(wrong)} |")
+    return "\n".join(rows)
+
+
+def tasks(chapters, ideas):
+    """Every task with its ratings, and every wrong idea that its check can name."""
+    parts, told = [], set()
+    for one in chapters:
+        rows = ["| task | difficulty | importance | minutes | names |", "|---|--:|--:|--:|---|"]
+        for each in one.tasks:
+            wrong = ", ".join(each.ideas)
+            rated = f"{each.difficulty} | {each.importance} | {each.minutes}"
+            rows.append(f"| {each.id} {each.title} | {rated} | {wrong} |")
+        listed = dict.fromkeys(idea for each in one.tasks for idea in each.ideas)
+        lines = [entry(idea, ideas[idea], idea in told) for idea in listed]
+        told |= set(listed)
+        parts += [f"<details><summary>{one.name}</summary>", "\n".join(rows), "\n".join(lines)]
+        parts += [f"[Exercises](/exercises/{one.stem}.ipynb)", "</details>"]
+    return "\n\n".join(parts)
+
+
+def entry(idea, said, told):
+    """A wrong idea: its name, and, where it is met first, what is told to whoever has it."""
+    mark = "" if told else f'<a id="idea-{idea}"></a>'
+    text = "" if told else f": {re.sub(r'([*$<])', SLASH, said['sentence'])}"
+    return f"- {mark}{idea}, *{said['name']}*{text}"
+
+
+class Teaching(SphinxDirective):
+    """`{teaching} minutes` is the table that the function of this name makes."""
+
+    required_arguments = 1
+
+    def run(self):
+        makers = {make.__name__: make for make in (minutes, outcomes, difficulty, tasks)}
+        source = self.env.srcdir
+        chapters = read_chapters(source)
+        for one in chapters:
+            self.env.note_dependency(f"{source}/chapters/{one.stem}.md")
+            self.env.note_dependency(f"{source}/exercises/{one.stem}.py")
+        return parsed(self, makers[self.arguments[0]](chapters, read_ideas(source)))
+
+
+class Idea(SphinxRole):
+    """{idea}`M37` is the name of a wrong idea, and leads to what is told to whoever has it."""
+
+    def run(self):
+        name = read_ideas(self.env.srcdir)[self.text]["name"]
+        link = nodes.reference(
+            "", f"{name} ({self.text})", refid=f"idea-{self.text}", internal=True
+        )
+        return [link], []
+
+
+class TaskName(SphinxRole):
+    """{task}`9.1` is the title of a task, with its minutes."""
+
+    def run(self):
+        every = [task for one in read_chapters(self.env.srcdir) for task in one.tasks]
+        (found,) = [task for task in every if task.id == self.text]
+        name = nodes.emphasis("", f"{found.id} {found.title}")
+        return [name, nodes.Text(f" ({found.minutes} min)")], []
+
+
+def leave_for_the_book(app, env, pages):
+    """In a draft, do not count every chapter again because a sentence of one has changed."""
+    drafted = os.environ.get("COURSE_DRAFT") and GUIDE in pages and GUIDE in env.all_docs
+    if drafted and os.stat(env.doc2path(GUIDE)).st_mtime * 1e6 < env.all_docs[GUIDE]:
+        pages.remove(GUIDE)
+
+
+def setup(app):
+    app.connect("env-before-read-docs", leave_for_the_book)
+    app.add_directive("teaching", Teaching)
+    app.add_role("idea", Idea())
+    app.add_role("task", TaskName())
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

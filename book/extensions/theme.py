@@ -1,0 +1,148 @@
+"""What the book needs beyond its theme: the front end laid in, and the theme's slips mended."""
+
+import functools
+import re
+import shutil
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from docutils import nodes
+from pybtex import plugin
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
+from sphinxcontrib.bibtex.plugin import register_plugin
+from sphinxcontrib.bibtex.style.referencing import BracketStyle
+from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferenceStyle
+
+from book.concept_inventory import inventory
+from figures import palette
+
+FONTS = ("source-serif-4-*latin*-wght-*.woff2", "source-sans-3-*latin*-wght-normal.woff2")
+
+MENDS = [  # (what the theme writes, what the page should say)
+    # 1.6 MB of script that draws again the icons that the web font has already drawn.
+    (r'\s*<script[^>]* src="[^"]*scripts/fontawesome\.js[^"]*"></script>', ""),
+    (r'\s*<link rel="preload" as="script"[^>]*>', ""),
+    # Nothing is searched but on the search page, and that asks for the index itself.
+    (r'(<meta name="docsearch:version"[^>]*>)(?:\s*<script src="[^"]*"></script>){3}', r"\1"),
+    # A script that waits lets the page be painted first; the options are read as the page is.
+    (r'<script (src="[^"]*(?<!documentation_options)\.js\b[^"]*"></script>)', r"<script defer \1"),
+    # What changes the search comes after it, and before the index, whose coming starts it.
+    (
+        r'(?s)(\s*<script type="module" src="_static/search\.js[^>]*></script>)'
+        r'(.*?)(\s*<script defer src="searchindex\.js"></script>)',
+        r"\2\1\3",
+    ),
+    # A dark page is painted dark at once, and not when the theme's script has come.
+    (
+        r'(dataset\.theme = )localStorage\.getItem\("theme"\) \|\| "auto"',
+        r'\1document.documentElement.dataset.mode.replace("auto", '
+        r'matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")',
+    ),
+    # Accessible names that differ from the words on the button.
+    (r'<summary aria-label="Toggle hidden content">', "<summary>"),
+    (r'(<button class="btn search-button-field[^>]*?) aria-label="Search"', r"\1"),
+    (r'(<i class="theme-switch [^>]*?)\s+title="[^"]*"', r'\1 aria-hidden="true"'),
+    # Toggles without a name, and list items whose role no longer exists.
+    (r'<summary>(<span class="toctree-toggle")', r'<summary aria-label="Pages below">\1'),
+    (r'(<div class="citation"[^>]*) role="doc-biblioentry"', r'\1 role="listitem"'),
+    # The sidebar stands outside every landmark.
+    (r'(<div) (id="pst-primary-sidebar")', r'\1 role="region" aria-label="Contents" \2'),
+    # A paragraph may not stand in a summary.
+    (
+        r'<p class="((?:collapsed|expanded) admonition-title)">([^<]*)</p>',
+        r'<span class="\1">\2</span>',
+    ),
+    # The first page is called what the book is; and the viewport is said three times.
+    (r"<title>(.+?) &#\d+; \1</title>", r"<title>\1</title>"),
+    (r'\s*<meta name="viewport" content="width=device-width, initial-scale=1" ?/>', ""),
+    # Verdicts link to notebooks, which JupyterLab opens; the book has pages.
+    (r'(<a class="course-read" href="[^"#]*)\.ipynb', r"\1.html"),
+]
+
+
+def lay_in(app):
+    """Copy fonts and widgets, and write the palette, to where the pages look for them."""
+    if app.builder.format != "html":
+        return
+    app.course_began = time.time() - 2  # a file's time may lag a little behind the clock's
+    source, static = Path(app.srcdir), Path(app.outdir) / "_static"
+    packages = source / "node_modules"
+    if not packages.is_dir():
+        raise ExtensionError("The front end is not installed: `make book` installs and builds.")
+    for font in FONTS:
+        for file in sorted(packages.glob(f"@fontsource-variable/*/files/{font}")):
+            copy(file, static / "fonts" / file.name)
+    for script in sorted((source / "lib" / "widgets").glob("*.js")):
+        copy(script, static / "widgets" / script.name)
+    copy(source / "lib" / "widgets" / "kit.css", static / "kit.css")
+    (static / "palette.css").write_text(palette.css(), "utf8")
+
+
+def copy(source, target):
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, target, dirs_exist_ok=True)
+    else:
+        shutil.copyfile(source, target)
+
+
+def choose_scripts(app, page, template, context, doctree):
+    """Add the scripts of what moves only where it is."""
+    body = context.get("body") or ""
+    if 'class="course-widget' in body:
+        app.add_js_file("mount.js", type="module")
+    if '<details class="choice"' in body:
+        app.add_js_file("quiz.js", type="module")
+    if 'class="course-questions' in body:
+        app.add_js_file("inventory.js", type="module")
+        app.add_css_file("inventory.css")
+
+
+def mend_pages(app, error):
+    """Apply MENDS to every page that was written."""
+    if error or app.builder.format != "html":
+        return
+    for page in Path(app.outdir).rglob("*.html"):
+        if "_static" in page.parts or page.stat().st_mtime < app.course_began:
+            continue
+        text = mended = page.read_text("utf8")
+        for pattern, replacement in MENDS:
+            mended = re.sub(pattern, replacement, mended)
+        if mended != text:
+            page.write_text(mended, "utf8")
+
+
+class Inventory(SphinxDirective):
+    """The concept inventory: every question, with its answers folded."""
+
+    def run(self):
+        self.env.note_dependency("book/catalogue/questions.yml")
+        return [nodes.raw("", inventory()._repr_html_(), format="html")]
+
+
+def rounded():
+    return field(default_factory=lambda: BracketStyle(left="(", right=")"))
+
+
+@dataclass
+class AuthorYear(AuthorYearReferenceStyle):
+    """Citations as prose has them: Vaswani et al. (2017), or (Vaswani et al., 2017)."""
+
+    bracket_parenthetical: BracketStyle = rounded()  # noqa: RUF009, a field each
+    bracket_textual: BracketStyle = rounded()  # noqa: RUF009
+    bracket_author: BracketStyle = rounded()  # noqa: RUF009
+    bracket_label: BracketStyle = rounded()  # noqa: RUF009
+    bracket_year: BracketStyle = rounded()  # noqa: RUF009
+
+
+def setup(app):
+    # For every citation pybtex searches all that is installed for its style: 2 s of a build.
+    plugin._load_entry_point = functools.cache(plugin._load_entry_point)
+    register_plugin("sphinxcontrib.bibtex.style.referencing", "author_year_round", AuthorYear)
+    app.add_directive("inventory", Inventory)
+    app.connect("builder-inited", lay_in)
+    app.connect("html-page-context", choose_scripts, priority=900)
+    app.connect("build-finished", mend_pages)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

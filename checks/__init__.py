@@ -1,0 +1,18 @@
+"""Checks that name the mistake: see `task.py` for what an author writes."""
+
+from checks.check import grade_source, judge
+from checks.feedback.verdict import Verdict
+from checks.notebook import exercise
+from checks.task import Case, Exercise, Law, Task, Wrong
+
+__all__ = [
+    "Case",
+    "Exercise",
+    "Law",
+    "Task",
+    "Verdict",
+    "Wrong",
+    "exercise",
+    "grade_source",
+    "judge",
+]

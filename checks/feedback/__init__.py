@@ -1,0 +1,1 @@
+"""From a wrong result to a sentence that names the mistake."""

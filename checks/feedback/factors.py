@@ -1,0 +1,101 @@
+"""Numbers that are right but for a factor or a constant, and what that factor may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from checks.run.call import argument_names
+from checks.run.compare import number
+from checks.run.plain_data import Numbers
+from checks.task import Case, Task
+
+Triple = tuple[Case, Numbers, Numbers]
+FIXED = {"-1": -1.0, "ln 2": float(np.log(2)), "1/ln 2": float(1 / np.log(2))}
+
+
+def about_factor(task: Task, failing: list[Triple]) -> str:
+    """A sentence if, on every failing case, the numbers are right up to a factor or a constant."""
+    if any(one.shape != two.shape or "bool" in (one.kind, two.kind) for _, one, two in failing):
+        return ""
+    said = about_share(failing)
+    if said:
+        return said
+    factors = [factor_of(one, two) for _, one, two in failing]
+    if all(factor is not None for factor in factors):
+        known = name_of(task, failing, factors)
+        first = number(factors[0])
+        if failing[0][1].values.size > 1:
+            where = "every number" if len(set(map(number, factors))) == 1 else "here every number"
+            return f"{where} is {first} times the right one{known}."
+        return f"the right number times {first}{known}." if known else ""
+    gaps = [gap_of(one, two) for _, one, two in failing]
+    if all(gap is not None for gap in gaps) and failing[0][1].values.size > 1:
+        return f"every number is the right one plus {number(gaps[0])}."
+    return ""
+
+
+def about_share(failing: list[Triple]) -> str:
+    """A sentence if what should be a share from 0 to 1 is 1 minus it, or in percent."""
+    whole = "every number" if failing[0][1].values.size > 1 else "your number"
+    shares = [(one.values.astype(float), two.values.astype(float)) for _, one, two in failing]
+    if any(((one < 0) | (one > 1)).any() for one, _ in shares):
+        return ""
+    if all(np.allclose(two, 1 - one, rtol=1e-5, atol=1e-7) for one, two in shares):
+        return f"{whole} is 1 minus the right one."
+    if all(np.allclose(two, 100 * one, rtol=1e-5, atol=1e-7) for one, two in shares):
+        return f"{whole} is the right one in percent; it should run from 0 to 1."
+    return ""
+
+
+def factor_of(expected: Numbers, got: Numbers) -> float | None:
+    """The one factor between two arrays, if there is one."""
+    one, other = expected.values.astype(float), got.values.astype(float)
+    used = (np.abs(one) > 1e-9) & np.isfinite(one)
+    if not used.any() or (np.isfinite(one) & ~used & (np.abs(other) > 1e-9)).any():
+        return None
+    if used.sum() < 2 and one.size > 1:
+        return None
+    ratios = other[used] / one[used]
+    factor = float(np.median(ratios))
+    return factor if np.allclose(ratios, factor, rtol=1e-5, atol=0) else None
+
+
+def gap_of(expected: Numbers, got: Numbers) -> float | None:
+    """The one difference between two arrays, if there is one."""
+    one, other = expected.values.astype(float), got.values.astype(float)
+    gaps = (other - one)[np.isfinite(one)]
+    if not gaps.size or not np.allclose(gaps, gaps.flat[0], rtol=1e-5, atol=1e-7):
+        return None
+    return float(gaps.flat[0])
+
+
+def name_of(task: Task, failing: list[Triple], factors: list[float]) -> str:
+    """The name of a factor, if one and the same name fits on every failing case."""
+    named = [dict(candidates(task, case)) for case, _, _ in failing]
+    for name in named[0]:
+        fits = (
+            name in one and np.isclose(factor, one[name], rtol=1e-5, atol=0)
+            for one, factor in zip(named, factors, strict=True)
+        )
+        if all(fits) and name != number(factors[0]):
+            return f", and {number(factors[0])} = {name}"
+    return ""
+
+
+def candidates(task: Task, case: Case) -> Iterator[tuple[str, float]]:
+    """Names and values of the factors that the inputs suggest."""
+    yield from FIXED.items()
+    sizes = dict(task.constants(case)) if task.constants else {}
+    names = argument_names(task.reference, task.call, len(case.args))
+    for name, value in zip(names, case.args, strict=True):
+        for axis, size in enumerate(getattr(value, "shape", ())):
+            back = axis - len(value.shape)
+            if size > 1:
+                sizes[f"{name}.shape[{back}]"] = float(size)
+    for name, size in sizes.items():
+        yield f"sqrt({name})", size**0.5
+        yield f"1/sqrt({name})", size**-0.5
+        yield name, size
+        yield f"1/{name}", 1 / size

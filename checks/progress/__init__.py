@@ -1,0 +1,1 @@
+"""The learner's own record: what was tried, passed and named."""

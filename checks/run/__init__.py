@@ -1,0 +1,1 @@
+"""Calling an answer safely and comparing what it returns."""

@@ -1,0 +1,268 @@
+"""Run an answer on fresh copies of a case and describe what happened.
+
+Nothing here knows the right result, so that this half can run in a process of its own: where work
+is graded, it does, and what stands here for the answer is `Elsewhere`.
+"""
+
+from __future__ import annotations
+
+import copy
+import dis
+import inspect
+import linecache
+import random
+import signal
+import sys
+import threading
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from checks.run.plain_data import Nothing, Strange, plain, same
+from checks.task import Case
+
+SECONDS = 10.0
+IDLE = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
+
+
+class TooSlow(BaseException):
+    """The time of a call is over."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """An exception of the learner's code: its type, its message and the line it came from."""
+
+    type: str
+    message: str
+    line: str = ""
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one call did: it returned, raised, was not attempted, did not fit, or was too slow."""
+
+    status: str
+    value: Any = None
+    mistake: Mistake | None = None
+    changed: tuple[str, ...] = ()
+
+
+class Elsewhere:
+    """An answer that lives in another process, where it is called and looked at."""
+
+    has_torch = False
+
+    def runs(self, call: Callable | None) -> bool:
+        """Whether this way of calling can stand beside the answer."""
+        raise NotImplementedError
+
+    def observe(self, case: Case, library: str, call: Callable | None, seconds: float) -> Outcome:
+        """What `observe` gives there."""
+        raise NotImplementedError
+
+    def drive(self, driver: Callable, args: tuple) -> Any:
+        """What `driver(answer, *args)` gives there."""
+        raise NotImplementedError
+
+
+def beside(answer: Any, driver: Callable, *args: Any) -> Any:
+    """Run a driver where the answer lives: here, or in its own process."""
+    if isinstance(answer, Elsewhere):
+        return answer.drive(driver, args)
+    return driver(answer, *args)
+
+
+def has_torch(answer: Any) -> bool:
+    """Whether torch is loaded where the answer lives."""
+    return answer.has_torch if isinstance(answer, Elsewhere) else "torch" in sys.modules
+
+
+def observe(
+    answer: Callable,
+    case: Case,
+    library: str = "numpy",
+    call: Callable | None = None,
+    seconds: float | None = None,
+    file: str | None = None,
+    watch: bool = True,
+) -> Outcome:
+    """Call the answer once on copies of the case, made for the array library named.
+
+    `file` is where the learner's code stands, if it is not where the answer is defined;
+    with `watch`, arguments that it changed are looked for, which costs more than a small call.
+    """
+    seconds = SECONDS if seconds is None else seconds
+    if isinstance(answer, Elsewhere) and answer.runs(call):
+        return answer.observe(case, library, call, seconds)
+    file = file or file_of(answer)
+    args, kwargs = convert(case.args, library), convert(case.kwargs, library)
+    misfit = None if call else signature_misfit(answer, args, kwargs)
+    if misfit:
+        return Outcome("not understood", mistake=Mistake("TypeError", misfit))
+    try:
+        with quiet_world(), time_limit(seconds):
+            returned = call(answer, *args, **kwargs) if call else answer(*args, **kwargs)
+            value = plain(returned)
+    except KeyboardInterrupt:
+        raise
+    except NotImplementedError as error:
+        return Outcome("not attempted", mistake=describe(error, file))
+    except TooSlow:
+        return Outcome("too slow")
+    except BaseException as error:
+        return Outcome("raised", mistake=describe(error, file))
+    if isinstance(value, Strange) and value.untouched:
+        return Outcome("not attempted", value)
+    if isinstance(value, Nothing) and is_empty(answer):
+        return Outcome("not attempted", value)
+    changed = _changed(answer, case, library, call, args, kwargs) if watch else ()
+    return Outcome("returned", value, changed=changed)
+
+
+def _changed(
+    answer: Any, case: Case, library: str, call: Callable | None, args: tuple, kwargs: dict
+) -> tuple[str, ...]:
+    before = (*convert(case.args, library), *convert(case.kwargs, library).values())
+    after = (*args, *kwargs.values())
+    names = [*argument_names(answer, call, len(args)), *kwargs]
+    pairs = zip(names, before, after, strict=True)
+    return tuple(name for name, old, new in pairs if not same(plain(old), plain(new)))
+
+
+def argument_names(answer: Any, call: Callable | None, count: int) -> list[str]:
+    """The names of the positional arguments, as the learner (or the driver) wrote them."""
+    try:
+        parameters = list(inspect.signature(call or answer).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    if call:
+        parameters = parameters[1:]
+    names = [one.name for one in parameters if one.kind <= one.POSITIONAL_OR_KEYWORD]
+    return [*names, *(f"argument {n + 1}" for n in range(len(names), count))][:count]
+
+
+def signature_misfit(answer: Any, args: tuple, kwargs: dict) -> str:
+    """A sentence if the answer cannot be called like this, else nothing."""
+    try:
+        signature = inspect.signature(answer)
+    except (TypeError, ValueError):
+        return ""
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError:
+        given = f"{len(args)} argument{'s' if len(args) != 1 else ''}"
+        named = "".join(f", {name}=" for name in kwargs)
+        return f"it takes {signature}, and it is called with {given}{named}"
+    return ""
+
+
+def is_empty(answer: Any) -> bool:
+    """Whether the body of a function is only `pass`, `...`, a docstring or `return None`."""
+    code = getattr(answer, "__code__", None)
+    if not isinstance(code, types.CodeType):
+        return False
+    return {step.opname for step in dis.get_instructions(code)} <= IDLE
+
+
+def convert(value: Any, library: str) -> Any:
+    """A fresh copy of a value whose arrays belong to numpy, torch, or torch32 (in float32)."""
+    if isinstance(value, np.ndarray):
+        return np.array(value) if library == "numpy" else _to_tensor(value, library)
+    torch = sys.modules.get("torch")
+    if torch is not None and type(value) is torch.Tensor:
+        kept = value.detach().clone()
+        return kept.cpu().numpy() if library == "numpy" else kept
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(convert(one, library) for one in value))
+    if isinstance(value, (tuple, list)):
+        return type(value)(convert(one, library) for one in value)
+    if isinstance(value, dict):
+        return {key: convert(one, library) for key, one in value.items()}
+    return copy.deepcopy(value)
+
+
+def _to_tensor(value: np.ndarray, library: str) -> Any:
+    import torch
+
+    made = torch.from_numpy(np.array(value))
+    return made.float() if library == "torch32" and made.is_floating_point() else made
+
+
+def file_of(answer: Any) -> str | None:
+    """The file, or the notebook cell, in which a function or a class was written."""
+    holders = [answer, *(getattr(answer, name, None) for name in ("__init__", "__call__"))]
+    codes = (getattr(one, "__code__", None) for one in holders)
+    return next((code.co_filename for code in codes if isinstance(code, types.CodeType)), None)
+
+
+def remember_source(file: str, source: str) -> None:
+    """Make the lines of a text available to tracebacks."""
+    lines = source.splitlines(keepends=True)
+    linecache.cache[file] = (len(source), None, lines, file)
+
+
+def describe(error: BaseException, file: str | None) -> Mistake:
+    """Put an exception into plain data: the last line of the learner's own code and the message."""
+    try:
+        message = str(error)[:600].encode("utf8", "backslashreplace").decode("utf8")
+    except BaseException:
+        message = "(its message cannot be shown)"
+    found, step = None, error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == file:
+            found = step
+        step = step.tb_next
+    if found is None:
+        return Mistake(type(error).__name__, message)
+    line = linecache.getline(file, found.tb_lineno).strip()
+    return Mistake(type(error).__name__, message, line, found.tb_lineno if line else 0)
+
+
+@contextmanager
+def quiet_world() -> Iterator[None]:
+    """Seed the global generators, silence warnings, and put everything back afterwards."""
+    torch = sys.modules.get("torch")
+    kept = (random.getstate(), np.random.get_state())
+    kept_torch = torch.get_rng_state() if torch else None
+    random.seed(0)
+    np.random.seed(0)
+    if torch:
+        torch.default_generator.manual_seed(0)
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        random.setstate(kept[0])
+        np.random.set_state(kept[1])
+        if kept_torch is not None:
+            torch.set_rng_state(kept_torch)
+
+
+def _ring(*_: Any) -> None:
+    raise TooSlow
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise TooSlow in the block after some seconds, where the platform has such a timer."""
+    main = threading.current_thread() is threading.main_thread()
+    if not main or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    before = signal.signal(signal.SIGALRM, _ring)
+    # It rings again and again, because an answer may swallow the first exception.
+    signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,1 @@
+"""A class graded: each submission marked, results kept, marks computed."""

@@ -1,0 +1,208 @@
+"""What a class gets: unsolved notebooks with checks that hold numbers, and no answer anywhere."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import inspect
+import json
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import yaml
+from nbformat import NotebookNode
+
+from checks import Exercise
+from checks.feedback.misconceptions import misconceptions
+from checks.released import load as load_recorded
+from checks.released import record
+from classroom.handing_out.extract import slices
+from classroom.handing_out.nbgrader_otter import ENGINES
+from classroom.provided import allowed, load
+from classroom.sandbox.isolation import ROOT
+from classroom.submissions import code_cells
+
+CATALOGUE = "book/catalogue/__init__.py"
+READ_ME = """# {titles}
+
+1. Install Python 3.11, 3.12 or 3.13.
+   Then say in this folder: `python -m pip install -r requirements.txt`
+2. Start with `jupyter lab`, and open the notebooks in {where}.
+3. Write your answers into the cells that wait for them, and run the check below each.
+4. Hand in the notebook, named as you were told.
+
+A check shows what is right on a few small cases.
+Your work is graded on others.
+"""
+
+
+def release(names: list[str], out: Path, engine: str = "") -> list[Path]:
+    """Write the bundle of some exercises into a new folder, and scan it; the files that it holds.
+
+    With an engine, nbgrader or otter, it is the source of an assignment there: its notebooks stand
+    at the top, beside all that they need.
+
+    Raises: FileExistsError where something is there already, ValueError where one exercise gives
+    what another asks for, and where the scan finds an answer.
+    """
+    if out.exists() and any(out.iterdir()):
+        raise FileExistsError(f"{out} is not empty: name a new folder")
+    exercises = {name: load(name) for name in names}
+    given = together(exercises)
+    for name, exercise in exercises.items():
+        put(out / "exercises" / f"{name}.checks", record(exercise))
+        page = out / ("" if engine else "exercises") / f"{name}.ipynb"
+        put(page, nbformat.writes(adapted(unsolved(name), out, name, engine)) + "\n")
+    put(out / "exercises" / "__init__.py", "")
+    put(out / "lib" / "__init__.py", "")
+    engine = [path.relative_to(ROOT) for path in sorted((ROOT / "checks").glob("*.py"))]
+    for path in [*engine, Path(CATALOGUE), Path("checks/drivers.py")]:
+        put(out / path, (ROOT / path).read_text("utf8"))
+    put(out / "checks/feedback/misconceptions.yml", ideas_of(list(exercises.values())))
+    for module, text in slices(given).items():
+        put(out / (module.replace(".", "/") + ".py"), text)
+    put(out / "requirements.txt", "\n".join(pins(out)) + "\n")
+    titles, where = ", ".join(e.title for e in exercises.values()), "`exercises`"
+    put(out / "README.md", READ_ME.format(titles=titles, where="this folder" if engine else where))
+    found = leaks(out, list(exercises.values()))
+    if found:
+        shutil.rmtree(out)
+        raise ValueError("the bundle would give answers away: " + "; ".join(found))
+    return sorted(path for path in out.rglob("*") if path.is_file())
+
+
+def put(path: Path, content: str | bytes) -> None:
+    """Write a file, with the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def together(exercises: dict[str, Exercise]) -> dict[str, set[str]]:
+    """What the exercises give, by module; nothing of it may answer another of them."""
+    given: dict[str, set[str]] = {}
+    for name in exercises:
+        own = {id(one) for found in allowed(name).values() for one in found.values()}
+        for other, exercise in exercises.items():
+            for module, found in allowed(other).items():
+                given.setdefault(module, set()).update(found)
+                foreign = {id(one): key for key, one in found.items() if id(one) not in own}
+                for task in exercises[name].tasks if other != name else ():
+                    for key in rests_on(task.reference) & set(foreign):
+                        raise ValueError(
+                            f"{other} ({exercise.title}) gives {module}.{foreign[key]}, with which "
+                            f"task {task.id} is answered: hand the two out apart"
+                        )
+    return given
+
+
+def rests_on(thing: Any, seen: frozenset[int] = frozenset()) -> set[int]:
+    """The functions that a function is made of, and itself, by their ids."""
+    found = {id(thing)}
+    code = getattr(thing, "__code__", None)
+    if code is None or id(thing) in seen:
+        return found
+    around = thing.__globals__
+    for name in code.co_names:
+        one = around.get(name)
+        if inspect.ismodule(one):
+            # `ops.softmax` mentions the module and then its attribute.
+            found |= {id(getattr(one, other)) for other in code.co_names if hasattr(one, other)}
+        elif inspect.isfunction(one):
+            found |= rests_on(one, seen | {id(thing)})
+    return found
+
+
+def adapted(notebook: NotebookNode, out: Path, name: str, engine: str) -> NotebookNode:
+    """The notebook with points where an engine gives them; a task that is judged later has none."""
+    if not engine:
+        return notebook
+    recorded = load_recorded(out / "exercises" / f"{name}.checks").tasks
+    return ENGINES[engine](notebook, {task.id: task for task in recorded if not task.later})
+
+
+def unsolved(name: str) -> NotebookNode:
+    """The notebook of an exercise as it is in the book, without outputs."""
+    notebook = nbformat.read(ROOT / "exercises" / f"{name}.ipynb", as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return notebook
+
+
+def ideas_of(exercises: list[Exercise]) -> str:
+    """The catalogue of the wrong ideas that these exercises know."""
+    wanted = {
+        one for exercise in exercises for task in exercise.tasks
+        for wrong in task.wrong for one in wrong.ids
+    }  # fmt: skip
+    entries = {
+        key: {"name": one.name, "sentence": one.sentence} | ({"read": one.read} if one.read else {})
+        for key, one in misconceptions().items() if key in wanted
+    }  # fmt: skip
+    return yaml.safe_dump(entries, allow_unicode=True, sort_keys=False)
+
+
+def pins(folder: Path) -> Iterator[str]:
+    """The pinned packages that the bundle imports, and JupyterLab to open it."""
+    imported = {"jupyterlab", "ipykernel"}
+    for text in sources(folder):
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                imported.update(one.name.partition(".")[0] for one in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                imported.add(node.module.partition(".")[0])
+    known = importlib.metadata.packages_distributions()
+    wanted = {one.lower().replace("_", "-") for name in imported - set(sys.stdlib_module_names)
+              for one in known.get(name, [])}  # fmt: skip
+    for file in ("requirements/book.txt", "requirements.txt"):
+        for line in (ROOT / file).read_text("utf8").splitlines():
+            if re.split(r"[=\[]", line)[0].lower().replace("_", "-") in wanted:
+                yield line
+
+
+def sources(folder: Path) -> Iterator[str]:
+    """All code in a bundle: its modules, and the cells of its notebooks."""
+    for path in sorted(folder.rglob("*.py")):
+        yield path.read_text("utf8")
+    for path in sorted(folder.rglob("*.ipynb")):
+        yield from code_cells(path.read_bytes())
+
+
+def leaks(folder: Path, exercises: list[Exercise]) -> list[str]:
+    """The tasks whose reference, or the body of it, stands somewhere in a bundle."""
+    there = {body for text in sources(folder) for body in bodies(text)}
+    found = []
+    for exercise in exercises:
+        for task in exercise.tasks:
+            text = source_of(task.reference)
+            if any(body in there for body in bodies(text)):
+                found.append(f"{task.id} ({task.name})")
+    return found
+
+
+def bodies(text: str) -> Iterator[str]:
+    """The bodies of all functions in a source, without docstrings, names or layout."""
+    try:
+        parsed = ast.parse(text)
+    except SyntaxError:
+        return
+    for node in ast.walk(parsed):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            said = [ast.dump(one) for one in body]
+            if said and not (len(body) == 1 and isinstance(body[0], (ast.Raise, ast.Pass))):
+                yield json.dumps([ast.dump(node.args), *said])
+
+
+def source_of(thing: Any) -> str:
+    """The source of a function or a class; nothing where there is none."""
+    try:
+        return textwrap.dedent(inspect.getsource(thing))
+    except (OSError, TypeError):
+        return ""

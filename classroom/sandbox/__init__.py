@@ -1,0 +1,1 @@
+"""Student code run behind walls of the operating system."""

@@ -1,0 +1,1 @@
+"""How the course is drawn: the palette, plots, diagrams and widgets."""

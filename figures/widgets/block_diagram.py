@@ -1,0 +1,75 @@
+"""Chapter 11: one block as a diagram, with the numbers that run along each of its edges."""
+
+import numpy as np
+import traitlets
+
+from figures import plots
+from figures.svg import Figure
+from figures.widgets import Interactive
+from lib.attention.dot_product import attend
+from lib.attention.masks import causal
+from lib.functional import gelu, layer_norm
+
+
+class BlockDiagram(Interactive):
+    """Choose an edge and read what runs along it; move the norms, or leave an addition out."""
+
+    module = "block_diagram.js"
+
+    x = traitlets.List([[5, 5, -1, -1], [4, -2, 4, -2], [5, 5, -5, -5]]).tag(sync=True)
+    value = traitlets.List([[4, 0, 0, 0], [0, -4, 0, 0], [0, 0, 0, 4], [0, 0, -4, 0]]).tag(
+        sync=True
+    )
+    norm_first = traitlets.Bool(True).tag(sync=True)
+    add_first = traitlets.Bool(True).tag(sync=True)
+    add_second = traitlets.Bool(True).tag(sync=True)
+    edge = traitlets.Unicode("first_norm").tag(sync=True)
+
+    def steps(self) -> dict[str, np.ndarray]:
+        """What runs along each edge, in the order in which it is computed.
+
+        All scores are 0, so each token attends equally to itself and to those before it.
+        The feed-forward map bends each feature and its negative, and adds the two.
+        """
+        x, found = np.array(self.x, dtype=float), {}
+        found["stream_in"] = x
+        for name, add in (("first", self.add_first), ("second", self.add_second)):
+            if self.norm_first:
+                found[f"{name}_norm"] = layer_norm(x)
+            read = found[f"{name}_norm"] if self.norm_first else x
+            found |= self._attention(read) if name == "first" else self._feed_forward(read)
+            change = found["attention_change" if name == "first" else "feed_forward_change"]
+            found[f"{name}_sum"] = x + change if add else change
+            if not self.norm_first:
+                found[f"{name}_norm"] = layer_norm(found[f"{name}_sum"])
+            x = found[f"{name}_sum" if self.norm_first else f"{name}_norm"]
+        return found
+
+    def _attention(self, read: np.ndarray) -> dict[str, np.ndarray]:
+        silent = np.zeros_like(read)  # queries and keys of 0 make scores of 0
+        output, weights = attend(silent, silent, read @ np.array(self.value), causal(len(read)))
+        return {"weights": weights, "attention_change": output}
+
+    def _feed_forward(self, read: np.ndarray) -> dict[str, np.ndarray]:
+        hidden = gelu(np.hstack([read, -read]))  # (n, d_ff)
+        halves = np.split(hidden, 2, axis=-1)
+        return {"hidden": hidden, "feed_forward_change": halves[0] + halves[1]}
+
+    def still(self) -> Figure:
+        """Draw the tables that run along the edges, one after the other."""
+        wide = {"weights", "hidden"}
+        tables = {name: table for name, table in self.steps().items() if name not in wide}
+        order = "pre-norm" if self.norm_first else "post-norm"
+        return plots.heatmaps(
+            list(tables.values()),
+            [name.replace("_", " ") for name in tables],
+            rows=[f"token {i + 1}" for i in range(len(self.x))],
+            columns=[str(i + 1) for i in range(len(self.x[0]))],
+            values=True,
+            row_label="",
+            column_label="feature",
+            alt=f"{len(tables)} tables on the edges of a {order} block, from the stream in to the "
+            f"last sum, each with {len(self.x)} tokens and {len(self.x[0])} features.",
+            caption=f"A {order} block by its edges: every table that is added has the stream's "
+            "shape. In the live figure the additions can be left out.",
+        )

@@ -1,0 +1,87 @@
+"""Chapter 17: twenty broken models, to be named from what they put out."""
+
+import numpy as np
+import traitlets
+
+from figures import palette, plots
+from figures.svg import Figure
+from figures.widgets import Interactive
+from lib.debugging.broken_models import SUSPECTS, DropoutLeftOn
+from lib.debugging.decision_tree import VISIBLE, diagnose
+from lib.debugging.experiments import EXPERIMENTS
+from lib.debugging.numpy_gpt2 import Model
+
+RIGHT = {key: experiment(Model) for key, experiment in EXPERIMENTS.items()}
+SHOWN = {kind.key: {key: run(kind) for key, run in EXPERIMENTS.items()} for kind in SUSPECTS}
+"""The tables of the right model, and of each suspect: computed here, when the module is loaded."""
+
+
+def cases() -> dict[str, list]:
+    """All that the figure shows: the experiments with the right tables, the suspects with theirs.
+
+    `walk` is the way through the tree that leads to the suspect; `chance` says that a second run
+    would give other numbers.
+    """
+    return {
+        "experiments": [
+            {
+                "key": one.key, "name": one.name, "does": one.does, "right": one.right,
+                "rows": list(one.rows), "columns": list(one.columns), "fractions": one.fractions,
+                "table": RIGHT[one.key].tolist(),
+            }
+            for one in EXPERIMENTS.values()
+        ],
+        "suspects": [
+            {
+                "key": kind.key, "name": kind.name, "sign": kind.sign,
+                "chance": kind is DropoutLeftOn,
+                "walk": [
+                    [question.experiment, question.asks, "yes" if answer else "no"]
+                    for question, answer in diagnose(SHOWN[kind.key], RIGHT)[0]
+                ],
+                "tables": {key: table.tolist() for key, table in SHOWN[kind.key].items()},
+            }
+            for kind in SUSPECTS
+        ],
+    }  # fmt: skip
+
+
+def seen_by() -> np.ndarray:
+    """Which suspect differs from the right model in which experiment: (suspect, experiment)."""
+    return np.array([
+        [np.abs(shown[key] - RIGHT[key]).max() > VISIBLE for key in EXPERIMENTS]
+        for shown in SHOWN.values()
+    ])  # fmt: skip
+
+
+class BugHunt(Interactive):
+    """Choose a suspect, ask for experiments, and name the fault once its outputs prove it."""
+
+    module = "bug_hunt.js"
+
+    cases = traitlets.Dict(cases()).tag(sync=True)
+    seed = traitlets.Int(17, min=1, max=9999).tag(sync=True)
+    number = traitlets.Int(1, min=1, max=len(SUSPECTS)).tag(sync=True)
+
+    def still(self) -> Figure:
+        """Draw which experiment shows which suspect."""
+        seen = seen_by()
+        fewest, most = seen.sum(1).min(), seen.sum(1).max()
+        fig, axes = plots.canvas(360, 470)
+        edges = np.arange(seen.shape[1] + 1), np.arange(len(seen) + 1)
+        axes.pcolormesh(
+            *edges, seen.astype(float), cmap=plots.RAMP, vmin=-1, vmax=1,
+            edgecolor=palette.light("paper"), linewidth=1,
+        )  # fmt: skip
+        axes.set_xticks(edges[0][:-1] + 0.5, list(EXPERIMENTS), rotation=90, fontsize=11)
+        axes.set_yticks(edges[1][:-1] + 0.5, [kind.name for kind in SUSPECTS], fontsize=11)
+        axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+        axes.invert_yaxis()
+        axes.spines[:].set_visible(False)
+        return plots.figure(
+            fig,
+            alt="A table of twenty faults and eleven experiments, dark where the experiment shows "
+            f"the fault. Each row has between {fewest} and {most} dark cells.",
+            caption=f"Every fault is shown by at least {fewest} of the eleven experiments, and "
+            f"none by more than {most}.",
+        )

@@ -1,0 +1,55 @@
+"""Chapter 04: two small matrices, the queries and keys they make, and the table of scores."""
+
+import numpy as np
+import traitlets
+
+from figures import plots
+from figures.svg import Figure
+from figures.widgets import Interactive
+from lib.attention.dot_product import scores
+from lib.functional import softmax
+
+
+class QueryKeyGrid(Interactive):
+    """Four words with two numbers each: edit W_q and W_k and watch who looks for whom."""
+
+    module = "query_key_grid.js"
+
+    words = traitlets.List(["fluffy", "blue", "creature", "roamed"]).tag(sync=True)
+    x = traitlets.List([[1, -1], [1, 1], [0, 2], [-1, -1]]).tag(sync=True)
+    w_q = traitlets.List([[-1, 0], [0, 2]]).tag(sync=True)
+    w_k = traitlets.List([[0, 1], [1, 0]]).tag(sync=True)
+    tied = traitlets.Bool(False).tag(sync=True)
+    layout_of_queries = traitlets.Enum(["rows", "columns"], "rows").tag(sync=True)
+    shows = traitlets.Enum(["scores", "weights"], "scores").tag(sync=True)
+    query = traitlets.Int(2).tag(sync=True)
+    key = traitlets.Int(0).tag(sync=True)
+
+    def table(self) -> np.ndarray:
+        """The scores or weights as they are shown: queries in rows, or in columns."""
+        x, w_q = np.array(self.x, dtype=float), np.array(self.w_q, dtype=float)
+        w_k = w_q if self.tied else np.array(self.w_k, dtype=float)
+        table = scores(x @ w_q, x @ w_k, scale=1.0)
+        table = softmax(table) if self.shows == "weights" else table
+        return table if self.layout_of_queries == "rows" else table.T
+
+    def favourites(self) -> str:
+        """Which keys each query likes best, in words."""
+        table = self.table() if self.layout_of_queries == "rows" else self.table().T
+        return "; ".join(
+            f"{word} with {' and '.join(np.array(self.words)[row == row.max()])}, {row.max():.3g}"
+            for word, row in zip(self.words, table, strict=True)
+        )
+
+    def still(self) -> Figure:
+        """Draw the table of scores or weights."""
+        labels = ("query", "key") if self.layout_of_queries == "rows" else ("key", "query")
+        return plots.heatmap(
+            self.table(), self.words, self.words, digits=2 if self.shows == "weights" else 1,
+            row_label=labels[0], column_label=labels[1],
+            alt=f"A table of {self.shows}, queries in {self.layout_of_queries}. "
+            f"The largest of each query: {self.favourites()}.",
+            caption="The query of creature matches the keys of fluffy and blue, and the query of "
+            "blue does not match the key of creature. In the live figure the two matrices can be "
+            "changed.",
+        )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Attention and what it needs: scores, masks, positions, heads, caches, kernels."""

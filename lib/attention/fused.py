@@ -1,0 +1,57 @@
+"""The same attention with less to move: a fused kernel, shared keys, a store of past ones."""
+
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from lib.attention import masks
+from lib.onethread import ShortAttention, attends_here
+from lib.shapes import Attended
+
+
+def fused(
+    q: Float[Tensor, "*batch query d_k"],
+    k: Float[Tensor, "*batch key d_k"],
+    v: Float[Tensor, "*batch key d_v"],
+    mask: Bool[Tensor, "..."] | None = None,
+    *,
+    causal: bool = False,
+    dropout: float = 0.0,
+) -> Attended:
+    r"""Attend in one kernel, which holds no table of weights and so cannot return it.
+
+    The output is that of `lib.attention.dot_product.attend`; the weights are None.
+    With `causal`, each query sees the keys up to its own, the last query aligned with the last key.
+    Where a short text is learned on one thread, `lib.onethread` has another way. Elsewhere
+    PyTorch chooses the kernel, and where it has none it holds the table after all. On a CPU that is
+    so with dropout, with $d_v \ne d_k$, and with more than one axis before that of the heads.
+
+    Source: Dao et al. 2022, algorithm 1, as PyTorch's scaled_dot_product_attention implements it.
+    Taught in: chapter 14.
+    Raises: ValueError if it is causal and there are more queries than keys.
+    """
+    queries, keys = q.shape[-2], k.shape[-2]
+    # The kernel's own causal mask aligns the first query with the first key: ours the last ones.
+    if causal and (mask is not None or 1 < queries != keys):
+        past = masks.causal(queries, keys, like=q)
+        mask, causal = past if mask is None else mask & past, False
+    four = [_with_four_axes(one) for one in (q, k, v)]
+    if causal and not dropout and attends_here(*four):
+        output = ShortAttention.apply(*four)
+    else:  # a single query is the last one, and sees everything
+        output = F.scaled_dot_product_attention(
+            *four,
+            None if mask is None else _with_four_axes(mask),
+            dropout_p=dropout,
+            is_causal=causal and queries > 1,
+        )
+    return Attended(output.reshape(*q.shape[:-1], v.shape[-1]), None)
+
+
+def _with_four_axes(x: Tensor) -> Tensor:
+    """Put axes of length 1 in front: for fewer than four, PyTorch falls back to a whole table."""
+    return x[(None,) * (4 - x.ndim)]
+
+
+
+

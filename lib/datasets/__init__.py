@@ -1,0 +1,1 @@
+"""Small texts to learn from, made by rules, and small stored data."""

@@ -1,0 +1,1 @@
+"""Models with one fault each, and the experiments that find it."""

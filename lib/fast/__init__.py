@@ -1,0 +1,1 @@
+"""Optional: what makes a finished model faster, applied from outside."""

@@ -1,0 +1,1 @@
+"""What heads do: recorded, ablated, patched, scored, probed."""

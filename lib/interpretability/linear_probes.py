@@ -1,0 +1,48 @@
+"""What tables and vectors can be made to say: other weights with one output, and linear probes."""
+
+import numpy as np
+from jaxtyping import Float, Shaped
+
+
+def ridge(
+    x: Float[np.ndarray, "n features"],
+    y: Float[np.ndarray, "n ..."],
+    new: Float[np.ndarray, "key features"],
+    *,
+    decay: float = 1.0,
+) -> Float[np.ndarray, "key ..."]:
+    r"""A linear probe: fit a straight map from vectors to targets, and apply it to new vectors.
+
+    With both centred by their means over the examples, $W = X^\top (X X^\top + \lambda I)^{-1} Y$.
+    A larger $\lambda$ (`decay`, in units of the mean squared length) fits less closely. A class is
+    a row of zeros and a one, and the largest answer wins.
+
+    Source: Hoerl and Kennard 1970, equation 2.1, in its dual form; Alain and Bengio 2017 (probes).
+    Taught in: chapter 16.
+    """
+    centre, mean = x.mean(0), y.mean(0)
+    vectors = x - centre
+    products = vectors @ vectors.T  # (n, n)
+    products += decay * max(products.trace() / len(x), 1e-12) * np.eye(len(x))
+    fitted = np.linalg.solve(products, (y - mean).reshape(len(y), -1))
+    answers = (new - centre) @ vectors.T @ fitted  # (key, columns of y)
+    return answers.reshape(len(new), *y.shape[1:]) + mean
+
+
+def held_out(
+    x: Float[np.ndarray, "n features"],
+    y: Float[np.ndarray, "n ..."],
+    groups: Shaped[np.ndarray, " n"],
+    *,
+    decay: float = 1.0,
+) -> Float[np.ndarray, "n ..."]:
+    """What a probe answers for each example, fitted to the others that are not of its group.
+
+    Source: leave-one-out cross-validation (Stone 1974), a group at a time.
+    Taught in: chapter 16.
+    """
+    answers = np.empty(y.shape)
+    for group in np.unique(groups):
+        out = groups == group
+        answers[out] = ridge(x[~out], y[~out], x[out], decay=decay)
+    return answers

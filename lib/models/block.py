@@ -1,0 +1,102 @@
+"""The transformer block: attention between tokens, then a small network on each token alone."""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from lib.attention.dot_product import attend
+from lib.attention.multi_head import MultiHeadAttention
+from lib.onethread import GELU, Linear
+from lib.shapes import Attended
+
+
+class LayerNorm(nn.Module):
+    r"""Layer normalisation with its learned gain and bias: `lib.functional.layer_norm` in one kernel.
+
+    Source: Ba, Kiros and Hinton 2016, equation 4.
+    Taught in: chapter 11.
+    """
+
+    def __init__(self, d_model: int, eps: float = 1e-5):
+        super().__init__()
+        self.eps = eps
+        self.gain = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Normalise each vector over its own features."""
+        return F.layer_norm(x, self.gain.shape, self.gain, self.bias, self.eps)
+
+
+class FeedForward(nn.Module):
+    r"""Think about each token alone: widen, bend by `lib.functional.gelu` in one kernel, narrow again.
+
+    $\mathrm{GELU}(x W_1 + b_1)\, W_2 + b_2$.
+
+    Source: Vaswani et al. 2017, section 3.3, with the GELU of Hendrycks and Gimpel 2016.
+    Taught in: chapter 11.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, *, tanh: bool = True):
+        super().__init__()
+        self.gelu = GELU("tanh" if tanh else "none")
+        self.expand = Linear(d_model, d_ff)
+        self.contract = Linear(d_ff, d_model)
+
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Map each vector to the change that it makes to the stream."""
+        return self.contract(self.gelu(self.expand(x)))
+
+
+class Block(nn.Module):
+    r"""One layer of a transformer: two changes, each added to the stream of vectors.
+
+    Pre-norm, as in GPT-2: $x \leftarrow x + \mathrm{attend}(\mathrm{norm}(x))$, then
+    $x \leftarrow x + \mathrm{ff}(\mathrm{norm}(x))$.
+    Post-norm, as in the first transformer and BERT, normalises each sum instead:
+    $x \leftarrow \mathrm{norm}(x + \mathrm{attend}(x))$, then the same with the feed-forward map.
+    While training, each number of a change is dropped with the probability `dropout`.
+
+    Source: Vaswani et al. 2017, section 3.1 (post-norm); Xiong et al. 2020, figure 1 (both).
+    Taught in: chapter 11.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        heads: int,
+        d_ff: int,
+        *,
+        norm_first: bool = True,
+        tanh: bool = True,
+        eps: float = 1e-5,
+        dropout: float = 0.0,
+    ):
+        super().__init__()
+        self.norm_first = norm_first
+        self.dropout = nn.Dropout(dropout)
+        self.attention = MultiHeadAttention(d_model, heads)
+        self.attention_norm = LayerNorm(d_model, eps)
+        self.feed_forward = FeedForward(d_model, d_ff, tanh=tanh)
+        self.feed_forward_norm = LayerNorm(d_model, eps)
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch n d_model"],
+        mask: Bool[Tensor, "..."] | None = None,
+        *,
+        attention: Callable[..., Attended] = attend,
+    ) -> Attended:
+        """Return the changed stream, and the weights that its attention used."""
+        if self.norm_first:
+            change, weights = self.attention(self.attention_norm(x), mask=mask, attention=attention)
+            x = x + self.dropout(change)
+            change = self.feed_forward(self.feed_forward_norm(x))
+            return Attended(x + self.dropout(change), weights)
+        change, weights = self.attention(x, mask=mask, attention=attention)
+        x = self.attention_norm(x + self.dropout(change))
+        change = self.feed_forward(x)
+        return Attended(self.feed_forward_norm(x + self.dropout(change)), weights)

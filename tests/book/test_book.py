@@ -1,0 +1,250 @@
+"""The book as its readers meet it: every page, wide and narrow, light and dark, in Chromium."""
+
+import re
+from difflib import SequenceMatcher
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from playwright.sync_api import Browser, Page, expect
+
+from tests.support.page_weight import too_much
+
+ROOT = Path(__file__).resolve().parents[2]
+AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+RULES = """async () => (await axe.run(document, {
+    runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+})).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 160)).join(" | ")}`)"""
+
+
+def contents() -> list[str]:
+    """Every page that the table of contents names, as it is called in the book."""
+    found = []
+
+    def walk(entry: dict) -> None:
+        found.append(entry.get("root") or entry.get("file"))
+        for below in ("parts", "chapters", "sections"):
+            for child in entry.get(below, []):
+                walk(child)
+
+    walk(yaml.safe_load((ROOT / "_toc.yml").read_text("utf8")))
+    return [name.removesuffix(".ipynb").removesuffix(".md") + ".html" for name in found if name]
+
+
+PAGES = contents()
+
+
+class Visit:
+    """One page, opened and waited for, with all that went wrong on it."""
+
+    def __init__(self, browser: Browser, book: str, name: str, width: int, theme: str):
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce"
+        )
+        self.page: Page = self.context.new_page()
+        self.problems: list[str] = []
+        self.fetched: set[str] = set()
+        note = self.problems.append
+        self.page.on("pageerror", lambda error: note(f"error: {error}"))
+        self.page.on("requestfailed", lambda request: note(f"failed: {request.url}"))
+        self.page.on("response", lambda got: got.status >= 400 and note(f"{got.status}: {got.url}"))
+        self.page.on(
+            "console",
+            lambda said: said.type in ("error", "warning") and note(f"console: {said.text}"),
+        )
+        self.page.on("requestfinished", lambda got: self.fetched.add(urlsplit(got.url).path))
+        self.page.on(
+            "request",
+            lambda asked: (
+                asked.url.startswith((book, "data:", "blob:")) or note(f"another host: {asked.url}")
+            ),
+        )
+        self.page.goto(f"{book}/{name}", wait_until="networkidle")
+
+    def unfold(self) -> None:
+        """Open all that is folded, so that nothing goes unseen."""
+        self.page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+
+
+@pytest.fixture
+def visit(browser, book):
+    visits = []
+
+    def open_page(name: str, width: int = 1280, theme: str = "light") -> Visit:
+        visits.append(Visit(browser, book, name, width, theme))
+        return visits[-1]
+
+    yield open_page
+    for one in visits:
+        one.context.close()
+
+
+@pytest.mark.parametrize(("theme", "widths"), [("light", (1280, 390)), ("dark", (390, 1280))])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_whole_light_quiet_and_accessible(visit, book_folder, name, theme, widths):
+    seen = visit(name, widths[0], theme)
+    page = seen.page
+    expect(page.locator("html")).to_have_attribute("data-theme", theme)
+    expect(page.locator(".course-widget:not([data-mounted=true])")).to_have_count(0)
+    assert too_much(seen.fetched, book_folder) == ""
+    seen.unfold()
+    assert raw_tex(page) == []
+    assert boxes_of_the_other_theme(page) == []
+    for width in (*widths[1:], widths[0]):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert wider_than_the_page(page) == [], f"{width} pixels wide"
+    show_each_look_of_code_once(page)
+    # The theme makes what scrolls reachable a moment after the width has changed.
+    page.wait_for_function("""() => [...document.querySelectorAll("pre[tabindex]")].every(
+        (code) => code.scrollWidth <= code.clientWidth || code.tabIndex === 0)""")
+    page.add_script_tag(path=AXE)
+    assert page.evaluate(RULES) == []
+    assert seen.problems == []
+
+
+def show_each_look_of_code_once(page: Page) -> None:
+    """Leave one token of each colour on each ground: a page of code has thousands of either.
+
+    Axe takes most of its time to look at every piece of text.
+    """
+    page.evaluate("""() => {
+        const looks = new Set();
+        const tokens = [...document.querySelectorAll(".highlight pre span")];
+        const grounds = new Map(tokens.map((token) => {
+            const ground = [];
+            for (let at = token; !at.matches(".highlight"); at = at.parentElement) {
+                ground.push(getComputedStyle(at).backgroundColor);
+            }
+            const { color, fontSize, fontWeight } = getComputedStyle(token);
+            return [token, [color, fontSize, fontWeight, ...ground].join(" ")];
+        }));
+        for (const token of tokens) {
+            if (looks.has(grounds.get(token))) token.replaceWith(...token.childNodes);
+            looks.add(grounds.get(token));
+        }
+    }""")
+
+
+def raw_tex(page: Page) -> list[str]:
+    """Formulas that a reader would see as they were typed."""
+    return page.evaluate(r"""() => {
+        const text = document.createTreeWalker(document.querySelector(".bd-article"), 4);
+        const typed = /\\[[(]|\\[a-z]{2,}|\$[^$\d\s][^$]*\$/;
+        const found = [];
+        while (text.nextNode()) {
+            const { textContent, parentElement } = text.currentNode;
+            if (parentElement.closest("code, pre, script, style, .katex")) continue;
+            if (typed.test(textContent)) found.push(textContent.trim().slice(0, 80));
+        }
+        return found;
+    }""")
+
+
+def wider_than_the_page(page: Page) -> list[str]:
+    """What sticks out at the right and makes the whole page scroll sideways."""
+    return page.evaluate("""() => {
+        const wide = document.documentElement.clientWidth;
+        if (document.documentElement.scrollWidth <= wide) return [];
+        return [...document.querySelectorAll(".bd-article *")]
+            .filter((e) => e.getBoundingClientRect().right > wide + 1)
+            .slice(0, 5).map((e) => e.outerHTML.slice(0, 120));
+    }""")
+
+
+def boxes_of_the_other_theme(page: Page) -> list[str]:
+    """Outputs that keep a light box on a dark page, or a dark one on a light page."""
+    return page.evaluate("""() => {
+        const light = (css) => {
+            const [r, g, b, a] = [...css.matchAll(/[\\d.]+/g)].map(Number);
+            return a === 0 ? null : (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255 > 0.5;
+        };
+        const page = light(getComputedStyle(document.body).backgroundColor);
+        return [...document.querySelectorAll(".cell_output .output, pre, figure, .course-widget")]
+            .filter((e) => light(getComputedStyle(e).backgroundColor) === !page)
+            .map((e) => e.outerHTML.slice(0, 120));
+    }""")
+
+
+@cache
+def parsed(path: Path) -> BeautifulSoup:
+    return BeautifulSoup(path.read_text("utf8"), "lxml")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_picture_is_described_and_every_figure_states_its_claim(book_folder, name):
+    page = parsed(book_folder / name)
+    for image in page.find_all("img"):
+        assert image.get("alt"), image
+    for figure in page.find_all("figure", class_="course-figure"):
+        drawn = figure.find(attrs={"role": "img"})
+        assert drawn is not None, figure.get_text()[:80]
+        seen, claim = drawn.get("aria-label", ""), figure.find("figcaption").get_text()
+        assert len(claim) > 20
+        assert re.fullmatch(r"[A-Z\d].+\.", seen), f"no sentence: {seen!r}"
+        assert len(seen.split()) >= 5, seen
+        assert not re.match(r"(?i)(an? |the )?(plot|figure|image|picture|graph|chart)\b", seen)
+        assert SequenceMatcher(None, seen, claim).ratio() < 0.8, f"the caption again: {seen}"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_describes_itself_in_a_sentence(book_folder, name):
+    description = parsed(book_folder / name).find("meta", attrs={"name": "description"})
+    assert description is not None
+    assert 20 < len(description["content"]) <= 160
+
+
+def test_the_text_the_figures_and_the_formulas_of_a_chapter_stand_without_scripts(browser, book):
+    context = browser.new_context(java_script_enabled=False)
+    for name in (name for name in PAGES if name.startswith("chapters/")):
+        page = context.new_page()
+        page.goto(f"{book}/{name}")
+        expect(page.locator(".bd-article h1 + p")).to_be_visible()
+        assert page.locator(".course-widget").count() >= 1, name
+        expect(page.locator(".course-widget figure svg").first).to_be_visible()
+        formula = page.locator(".bd-article p > .math .katex-html").first
+        expect(formula).to_be_visible()
+        assert 5 < formula.bounding_box()["height"] < 100, name
+        page.close()
+    context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_page_is_painted_in_its_theme_before_any_script_has_come(browser, book, theme):
+    page = browser.new_page(color_scheme=theme)
+    page.route("**/*.js*", lambda asked: asked.abort())
+    page.goto(f"{book}/glossary.html")
+    expect(page.locator("html")).to_have_attribute("data-theme", theme)
+    assert boxes_of_the_other_theme(page) == []
+    page.close()
+
+
+def test_the_theme_is_switched_by_its_button_and_remembered(visit):
+    seen = visit("chapters/06_softmax.html")
+    html, button = seen.page.locator("html"), seen.page.locator(".theme-switch-button").first
+    for theme in ("light", "dark", "light", "dark"):
+        button.click()
+        if html.get_attribute("data-mode") == theme == "dark":
+            break
+    expect(html).to_have_attribute("data-theme", "dark")
+    seen.page.reload()
+    expect(html).to_have_attribute("data-theme", "dark")
+
+
+def test_the_search_finds_a_word_without_a_server(visit, book_folder):
+    seen = visit("search.html?q=softmax")
+    expect(seen.page.locator("#search-results a").first).to_be_visible()
+    assert seen.problems == []
+    assert too_much(visit("search.html").fetched, book_folder) == ""  # unasked, it reads no page
+
+
+def test_the_keyboard_reaches_the_text_and_shows_where_it_is(visit):
+    page = visit("index.html").page
+    page.keyboard.press("Tab")
+    assert "skip" in page.evaluate("document.activeElement.textContent").lower()
+    page.locator(".bd-article a").first.focus()
+    page.keyboard.press("Tab")
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"

@@ -1,0 +1,184 @@
+"""The catalogue: claims and misconceptions are complete, valid, and lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from book import catalogue
+from book.catalogue import KINDS, SOURCES, VERDICTS, claims, errata
+from checks.feedback.misconceptions import CatalogueError, misconceptions
+from tests.support.pages import anchors, executed
+
+ROOT = Path(__file__).resolve().parents[2]
+COUNTS = {"S0": 56, "S1": 48, "S2": 2, "S3": 31, "S4": 24}
+ERRATA = 22
+NOT_COMPUTED = {  # numbers that no code can find out
+    "S0-07": "years of papers",
+    "S0-38": "years of papers",
+    "S3-03": "years of papers and machines",
+    "S3-09": "the year of a paper",
+    "S3-11": "scores that the paper measured",
+    "S0-24": "what 26 % and 1 % leave of the source's own 100 %",
+    "S0-55": "GPT-3's published sizes, with which chapter 15 counts",
+}
+NUMBER = re.compile(  # not the 2 of GPT-2, nor the 0 of S0
+    r"(?<![\w.])(?<![A-Za-z]-)-?(?:\d{1,3}(?:,\d{3})+|\d+|\.(?=\d))(?:(?<!\.)\.\d+|(?<=\.)\d+)?"
+    r"(?:e[+-]?\d+)?"
+)
+TIMES = {"%": 0.01, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+WRITTEN = sorted((ROOT / "chapters").glob("[0-9]*.md"))
+
+
+def test_every_claim_of_every_source_is_there_once_and_in_order():
+    wanted = [f"{key}-{n:02d}" for key, count in COUNTS.items() for n in range(1, count + 1)]
+    assert list(claims()) == wanted
+    assert set(SOURCES) == set(COUNTS)
+
+
+def test_every_claim_has_a_verdict_in_words_and_something_to_say():
+    for one in claims().values():
+        assert one.verdict in VERDICTS
+        assert one.claim.endswith((".", "?")), one
+        assert one.says.endswith((".", "?")), one
+        assert len(one.claim) < 160, one
+
+
+def test_the_misconceptions_begin_with_the_65_of_the_course():
+    assert set(misconceptions()) >= {f"M{n:02d}" for n in range(1, 66)}
+
+
+def test_no_two_misconceptions_share_a_name_or_a_sentence():
+    for words in ("name", "sentence"):
+        counted = Counter(getattr(one, words) for one in misconceptions().values())
+        assert counted.most_common(1)[0][1] == 1, counted.most_common(1)
+
+
+@pytest.mark.parametrize("key", misconceptions())
+def test_a_misconception_says_what_was_done_and_how_to_mend_it(key):
+    one = misconceptions()[key]
+    assert not one.name.endswith(".")
+    assert 40 < len(one.sentence) < 420, one.sentence
+    assert "TODO" not in one.sentence
+
+
+@pytest.mark.parametrize("key", misconceptions())
+def test_a_misconception_leads_to_a_paragraph_that_exists(key):
+    page, _, anchor = misconceptions()[key].read.partition("#")
+    path = ROOT / page.replace(".html", ".md")
+    if anchor.startswith("claim-"):
+        owner = claims()[anchor.removeprefix("claim-")].chapter
+        assert page.startswith(f"chapters/{owner}_"), f"{anchor} is treated in chapter {owner}"
+    if page and path.exists() and anchor:
+        assert anchor in anchors(path.read_text("utf8")), f"{key} points to #{anchor} in {page}"
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=[path.stem for path in WRITTEN])
+def test_a_chapter_treats_each_of_its_claims_exactly_once(path):
+    found = Counter(re.findall(r'<a id="claim-(S\d-\d\d)">', path.read_text("utf8")))
+    owned = {one.id for one in claims().values() if one.chapter == path.stem[:2]}
+    assert found == Counter(owned)
+
+
+def test_every_claim_is_treated_at_one_anchor_of_the_whole_book():
+    found = Counter(
+        (anchor, path.stem[:2])
+        for path in WRITTEN
+        for anchor in re.findall(r'<a id="claim-(S\d-\d\d)">', path.read_text("utf8"))
+    )
+    assert found == Counter((one.id, one.chapter) for one in claims().values())
+
+
+def test_the_22_errata_are_there_in_order_and_every_wrong_claim_belongs_to_one():
+    assert list(errata()) == [f"E{n}" for n in range(1, ERRATA + 1)]
+    assert {one.erratum for one in claims().values()} - {""} == set(errata())
+    for one in claims().values():
+        assert one.erratum or one.verdict not in ("wrong", "unsupported"), one.id
+    for one in errata().values():
+        assert one.kind in KINDS
+        assert not one.name.endswith("."), one.name
+        assert one.known.endswith("."), one.known
+
+
+def is_among(number: str, says: str, found: list[float]) -> bool:
+    """Whether a page has a number, rounded as it is itself; said as 21 %, it may be .213 there."""
+    digits = len(number.partition("e")[0].partition(".")[2])
+    wanted = float(number.replace(",", ""))
+    if "e" in number:
+        return any(f"{one:.{digits}e}" == f"{wanted:.{digits}e}" for one in found)
+    scales = [1, *(times for unit, times in TIMES.items() if unit in says)]
+    return any(round(one / times, digits) == wanted for one in found for times in scales)
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=[path.stem for path in WRITTEN])
+def test_every_number_that_answers_a_claim_is_printed_or_asserted_by_a_cell_of_its_chapter(path):
+    page = re.sub(r"(?<=\d)_(?=\d)", "", executed(path.with_suffix(".ipynb")))
+    found = [float(number.replace(",", "")) for number in NUMBER.findall(page)]
+    missing = [
+        (one.id, number)
+        for one in claims().values()
+        if one.chapter == path.stem[:2] and one.id not in NOT_COMPUTED
+        for number in NUMBER.findall(one.says)
+        if not is_among(number, one.says, found)
+    ]
+    assert missing == []
+
+
+def test_what_no_code_computes_is_said_of_claims_with_numbers_only():
+    for key in NOT_COMPUTED:
+        assert NUMBER.search(claims()[key].says), key
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("M01: {name: a}", "needs"),
+        ("M01: {name: a, sentence: 'b.', colour: red}", "may have"),
+        ("M01: {name: a, sentence: no stop}", "full stop"),
+        ("M1: {name: a, sentence: 'b.'}", "two or three digits"),
+        ("M01: {name: 3, sentence: 'b.'}", "text in quotes"),
+        ("M01: {name: a, sentence: 'b.', read: 'somewhere'}", "must look like"),
+        ("M01: {name: a, sentence: 'b.'}\nM01: {name: c, sentence: 'd.'}", "twice"),
+    ],
+)
+def test_a_malformed_misconception_is_refused_with_its_reason(text, words, tmp_path, monkeypatch):
+    (tmp_path / "misconceptions.yml").write_text(text, "utf8")
+    monkeypatch.setattr(catalogue.resources, "files", lambda package: tmp_path)
+    with pytest.raises(CatalogueError, match=words):
+        misconceptions.__wrapped__()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("E01: {name: a}", "needs"),
+        ("X1: {name: a, known: 'b.'}", "called like"),
+        ("E99: {name: a, known: 'b.'}", "no claim"),
+    ],
+)
+def test_a_malformed_erratum_is_refused_with_its_reason(text, words, tmp_path, monkeypatch):
+    claims()
+    (tmp_path / "errata.yml").write_text(text, "utf8")
+    monkeypatch.setattr(catalogue.resources, "files", lambda package: tmp_path)
+    with pytest.raises(CatalogueError, match=words):
+        errata.__wrapped__()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("S0-01: {claim: 'a.', verdict: right, says: 'b.'}", "needs"),
+        ("S0-01: {claim: 'a.', verdict: true, says: 'b.', chapter: '02'}", "text in quotes"),
+        ("S0-01: {claim: 'a.', verdict: maybe, says: 'b.', chapter: '02'}", "one of"),
+        ("S0-01: {claim: 'a.', verdict: right, says: 'b.', chapter: '2'}", "two digits"),
+        ("S9-01: {claim: 'a.', verdict: right, says: 'b.', chapter: '02'}", "called like"),
+    ],
+)
+def test_a_malformed_claim_is_refused_with_its_reason(text, words, tmp_path, monkeypatch):
+    (tmp_path / "claims.yml").write_text(text, "utf8")
+    monkeypatch.setattr(catalogue.resources, "files", lambda package: tmp_path)
+    with pytest.raises(CatalogueError, match=words):
+        claims.__wrapped__()

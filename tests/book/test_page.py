@@ -1,0 +1,91 @@
+"""What pages call: `show` quotes lib, `sources_say` lists the claims of a chapter."""
+
+from __future__ import annotations
+
+import inspect
+from html.parser import HTMLParser
+
+import pytest
+
+from book.catalogue import SOURCES, VERDICTS, claims
+from book.page import progress, show, sources_say
+from lib import functional
+from lib.attention import dot_product, multi_head
+
+CHAPTERS = sorted({one.chapter for one in claims().values()})
+
+
+class Reader(HTMLParser):
+    """Collects tags and checks that each is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.opened: list[str] = []
+        self.seen: list[tuple[str, dict]] = []
+        self.feed(text)
+        assert not self.opened
+
+    def handle_starttag(self, tag, attrs):
+        self.opened.append(tag)
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.opened.pop() == tag
+
+
+@pytest.mark.parametrize(
+    "thing", [dot_product.attend, functional.softmax, multi_head.MultiHeadAttention, functional.RunningSoftmax]
+)
+def test_show_quotes_the_source_with_its_file(thing):
+    quoted = show(thing)
+    assert quoted.text == inspect.getsource(inspect.unwrap(thing)).rstrip()
+    path = thing.__module__.replace(".", "/") + ".py"
+    assert quoted._repr_markdown_().startswith(f"```python\n# {path}\n")
+    assert repr(quoted).startswith(f"# {path}\n")
+
+
+def test_show_quotes_a_method_without_its_indentation():
+    assert show(multi_head.MultiHeadAttention.forward).text.startswith("def forward(")
+
+
+@pytest.mark.parametrize("thing", [print, 3, inspect.unwrap, attention])
+def test_show_refuses_what_is_not_defined_in_lib(thing):
+    with pytest.raises(TypeError, match="of lib"):
+        show(thing)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_table_holds_every_claim_of_its_chapter_with_a_link(chapter):
+    said = sources_say(chapter)
+    seen = Reader(said._repr_html_()).seen
+    links = [attrs["href"] for tag, attrs in seen if tag == "a"]
+    owned = [one.id for one in claims().values() if one.chapter == chapter]
+    assert links == [f"#claim-{key}" for key in owned]
+    assert sum(tag == "tr" for tag, _ in seen) == len(owned) + 1
+    assert all("scope" in attrs for tag, attrs in seen if tag == "th")
+
+
+def test_the_table_names_source_verdict_and_answer():
+    page = sources_say("05")._repr_html_()
+    one = claims()["S4-12"]
+    assert f'<td class="verdict-wrong">{VERDICTS["wrong"]}</td>' in page
+    assert one.claim in page
+    author, title, _ = SOURCES["S4"]
+    assert author in page
+    assert title in page
+
+
+def test_text_and_html_are_the_same_twice():
+    assert repr(sources_say("06")) == repr(sources_say("06"))
+    assert sources_say("06")._repr_html_() == sources_say("06")._repr_html_()
+
+
+@pytest.mark.parametrize("chapter", ["5", "99", "scaling"])
+def test_a_chapter_without_claims_is_refused(chapter):
+    with pytest.raises(ValueError, match="no claim belongs"):
+        sources_say(chapter)
+
+
+def test_progress_counts_and_outside_a_notebook_shows_nothing(capsys):
+    assert list(progress(3, "training")) == [0, 1, 2]
+    assert capsys.readouterr().out == ""

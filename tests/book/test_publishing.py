@@ -1,0 +1,158 @@
+"""What stands around the course: sound workflows, addresses that agree, a version to cite."""
+
+import re
+import subprocess
+import sysconfig
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from check_jsonschema.builtin_schemas import get_builtin_schema
+from jsonschema.validators import validator_for
+
+from book.build import release_notes
+from tests.test_rules import FILES, TEXTS
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = Path(sysconfig.get_path("scripts"))  # on Windows, not where python.exe stands
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]
+REPOSITORY, HOMEPAGE = PROJECT["urls"]["Repository"], PROJECT["urls"]["Homepage"]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf8"), re.MULTILINE))
+
+
+def lint(folder: Path) -> subprocess.CompletedProcess:
+    """What jactionlint, a fork of actionlint, and shellcheck say of a folder's workflows."""
+    command = [BIN / "jactionlint", "--oneline", "--shellcheck", BIN / "shellcheck"]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder)
+
+
+def test_the_workflows_are_sound():
+    done = lint(ROOT)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("publish.yml", "pages: write #", "pages: read #"),
+        ("publish.yml", "needs: test", "needs: tests"),
+        ("publish.yml", "include-hidden-files", "hidden-files"),
+        ("publish.yml", "@fc324d3547104276b827a68afc52ff2a11cc49c9", "@v5"),
+        ("links.yml", "17 4 * * 1", "17 4 * * 8"),
+        ("links.yml", "steps.follow.outcome ==", "steps.followed.outcome =="),
+        ("links.yml", '"$open"', "$open"),
+        ("links.yml", "-n \"$open\"", "-n ${{ github.event.issue.title }}"),
+        ("test.yml", "runs-on: ubuntu-24.04", "runs-on: ubuntu-24.05"),
+        ("test.yml", "matrix.python }}", "matrix.pythons }}"),
+    ],
+)  # fmt: skip
+def test_a_slip_in_a_workflow_is_found(tmp_path, file, old, new):
+    folder = tmp_path / ".github" / "workflows"
+    folder.mkdir(parents=True)
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    for path in WORKFLOWS:
+        (folder / path.name).write_bytes(path.read_bytes())
+    assert lint(tmp_path).returncode == 0
+    text = (folder / file).read_text("utf8")
+    assert old in text
+    (folder / file).write_text(text.replace(old, new), "utf8")
+    assert lint(tmp_path).returncode == 1
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_may_only_read_unless_a_job_says_why_and_each_job_ends(path):
+    said = yaml.safe_load(path.read_text("utf8"))
+    assert said["permissions"] == {"contents": "read"}
+    assert "concurrency" in said
+    for name, job in said["jobs"].items():
+        assert job.get("timeout-minutes", 0) in range(1, 61) or "uses" in job, name
+    for line in path.read_text("utf8").splitlines():
+        assert ": write" not in line or "# to " in line, line
+
+
+def test_a_workflow_makes_only_what_there_is_to_make():
+    for path in WORKFLOWS:
+        for target in re.findall(r"(?:run:|^ +) ?make ([a-z-]+)", path.read_text("utf8"), re.M):
+            assert target in TARGETS, f"{path.name}: make {target}"
+
+
+@pytest.mark.parametrize(
+    ("schema", "file"),
+    [
+        ("citation-file-format", "CITATION.cff"), ("dependabot", ".github/dependabot.yml"),
+        ("github-issue-forms", ".github/ISSUE_TEMPLATE/error.yml"),
+        ("github-issue-config", ".github/ISSUE_TEMPLATE/config.yml"),
+    ],
+)  # fmt: skip
+def test_a_file_that_others_read_has_the_form_that_they_expect(schema, file):
+    form = get_builtin_schema(f"vendor.{schema}")
+    valid = validator_for(form)(form)
+    said = yaml.safe_load((ROOT / file).read_text("utf8"))
+    assert [error.message for error in valid.iter_errors(said)] == []
+    assert not valid.is_valid({**said, "nobody expects": "this"})
+
+
+def test_the_citation_is_of_this_version_at_these_addresses():
+    said = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf8"))
+    assert str(said["version"]) == PROJECT["version"]
+    assert said["repository-code"] == REPOSITORY
+    assert said["url"] == HOMEPAGE
+
+
+def test_the_settings_of_the_book_name_the_same_addresses():
+    said = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))
+    assert said.get("repository", {}).get("url", REPOSITORY) == REPOSITORY
+    config = said["sphinx"]["config"]
+    assert config.get("html_baseurl", HOMEPAGE) == HOMEPAGE
+
+
+def strays(text: str) -> list[str]:
+    """The addresses in a text that mean this course, by its name, and are not its own."""
+    name = re.escape(REPOSITORY.rsplit("/", 1)[1])
+    found = re.findall(
+        rf"https?://github\.com/[\w-]+/{name}\b(?!-)|https?://[\w-]+\.github\.io/{name}\b(?!-)",
+        text,
+    )
+    return [one for one in found if one not in (REPOSITORY, HOMEPAGE.rstrip("/"))]
+
+
+def test_no_file_names_another_address_for_the_course():
+    for path in FILES:
+        if path.suffix in {*TEXTS, ".cff", ".ipynb", ".html"}:
+            assert strays((ROOT / path).read_text("utf8")) == [], path
+    for path in WORKFLOWS:
+        text = path.read_text("utf8")
+        assert REPOSITORY.split("/")[3] not in text, "a fork runs the same workflows"
+    moved = REPOSITORY.replace(REPOSITORY.split("/")[3], "somebody")
+    assert strays(f"see {moved}/issues and {REPOSITORY}/issues") == [moved]
+
+
+CHANGES = (
+    "# Changes\n\n## 1.2.3, 2027-01-31\n\n- One thing.\n\n## 1.2.2, 2026-12-01\n\n- Another.\n"
+)
+
+
+def test_a_release_has_the_notes_of_its_version():
+    assert release_notes.notes("v1.2.3", "1.2.3", CHANGES) == "- One thing.\n"
+
+
+@pytest.mark.parametrize(
+    ("tag", "version", "changes", "said"),
+    [
+        ("v1.2.4", "1.2.3", CHANGES, "should be v1.2.3"),
+        ("1.2.3", "1.2.3", CHANGES, "should be v1.2.3"),
+        ("v1.2.4", "1.2.4", CHANGES, "should begin with 1.2.4"),
+        ("v1.2.3", "1.2.3", CHANGES.replace("2027-01-31", "not yet released"), "should say a day"),
+        ("v1.2.3", "1.2.3", "# Changes\n", "should begin with 1.2.3"),
+    ],
+)  # fmt: skip
+def test_a_tag_that_is_not_the_version_releases_nothing(tag, version, changes, said):
+    with pytest.raises(SystemExit, match=said):
+        release_notes.notes(tag, version, changes)
+
+
+def test_the_changes_begin_with_the_version_that_is_being_made():
+    first = release_notes.HEADING.search((ROOT / "CHANGELOG.md").read_text("utf8"))
+    assert first[1] == PROJECT["version"]

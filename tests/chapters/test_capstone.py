@@ -1,0 +1,180 @@
+"""The capstone: its laws catch what breaks them, and a learner's own slips in torch are named."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+from checks import grade_source
+from checks.feedback.explain import hold
+from checks.run.call import convert
+from checks.task import Case
+from exercises import gpt2_by_parts as parts
+from exercises.laws_of_gpt2 import LAWS, stored
+
+TASK = importlib.import_module("exercises.17_capstone").EXERCISE["17.8"]
+CASES = TASK.draw()
+BY_NAME = {law.name: law for law in LAWS}
+
+
+def model(**how):
+    return lambda ids, p, heads: parts.gpt2(ids, p, heads, **how)
+
+
+def louder(ids, p, heads):
+    return 30 * parts.gpt2(ids, p, heads)
+
+
+def favourite(ids, p, heads):
+    return parts.gpt2(ids, p, heads) + np.arange(len(p["wte.weight"])) / 100
+
+
+def by_place(weights, k, v, x):
+    """Nearer tokens count for more, whatever the positions say."""
+    n = weights.shape[-1]
+    return weights * 0.9 ** abs(np.arange(n)[:, None] - np.arange(n)) @ v
+
+
+BREAKS = {
+    "what comes later changes nothing before it": model(attend=parts.EVERYTHING_SEEN),
+    "a shorter text has the same first rows": parts.moved(lambda table, n: table[-n:]),
+    "each text of a batch is for itself": model(attend=parts.one_long_text),
+    "positions that are not reached do not matter": parts.moved(lambda table, n: table[-n:]),
+    "words may be numbered in any order": favourite,
+    "heads may stand in any order": model(
+        attend=lambda x, p, heads: parts.attention(x, p, heads, cut=parts.dealt)),
+    "a bias added to all keys alike changes nothing, however large": parts.overflowing,
+    "with one layer and no positions, the last token sees a set": model(
+        attend=lambda x, p, heads: parts.attention(x, p, heads, mix=by_place)),
+    "a fresh model costs about ln V": louder,
+    "a stored model has the logits that transformers gave it": model(
+        think=lambda x, p: parts.feed_forward(x, p, bend=parts.exact)),
+}  # fmt: skip
+
+
+def broken(law, answer, library="numpy"):
+    return [case.about for case in CASES if hold(law, answer, case, library) is not True]
+
+
+def test_for_every_law_there_is_a_model_that_breaks_it():
+    assert list(BREAKS) == list(BY_NAME)
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_a_law_is_broken_by_a_wrong_model_and_kept_by_the_right_one(name):
+    assert broken(BY_NAME[name], BREAKS[name])
+    assert not broken(BY_NAME[name], parts.gpt2)
+
+
+def test_a_model_that_is_right_on_the_cases_and_looks_ahead_elsewhere_is_caught_by_a_law():
+    known = {case.args[0].tobytes() for case in CASES}
+
+    def cheat(ids, p, heads):
+        ahead = ids.tobytes() not in known
+        how = {"attend": parts.EVERYTHING_SEEN} if ahead else {}
+        return parts.gpt2(ids, p, heads, **how)
+
+    verdict = importlib.import_module("checks").judge(TASK, cheat)
+    assert not verdict.passed
+    assert "what comes later changes nothing before it" in repr(verdict)
+
+
+def test_the_truth_gives_the_stored_logits_of_transformers_to_1e_minus_12():
+    p, ids, logits = stored()
+    assert np.abs(parts.gpt2(ids, p, 5) - logits).max() < 1e-12 * np.abs(logits).max()
+
+
+def test_the_first_case_is_exact_to_the_last_hand():
+    expected = np.array([[3 / 100, -3 / 200, 0], [-3 / 200, 3 / 100, 0], [0, 0, 3 / 100]])
+    assert np.abs(parts.gpt2(*CASES[0].args) - expected).max() < 1e-16
+
+
+def test_in_each_random_model_every_axis_has_another_length():
+    for case in CASES[1:]:
+        ids, p, heads = case.args
+        (vocab, d_model), longest = p["wte.weight"].shape, len(p["wpe.weight"])
+        layers = sum(name.endswith("ln_1.bias") for name in p)
+        axes = [*ids.shape, vocab, longest, heads, d_model // heads, layers]
+        primes = [one for one in axes if one > 1]
+        assert all(one % k for one in primes for k in range(2, one))
+        # A sentence may be as many as a text of another case is long; within a case none agree.
+        assert len(set(primes)) == len(primes), case.about
+
+
+def test_the_laws_reach_torch_as_they_reach_numpy():
+    def answer(ids, p, heads):
+        import torch
+
+        assert isinstance(ids, torch.Tensor)
+        numpy = convert(Case((ids, p)).args, "numpy")
+        return torch.from_numpy(np.asarray(parts.gpt2(*numpy, heads)))
+
+    for law in LAWS:
+        assert hold(law, answer, CASES[1], "torch") is True, law.name
+
+
+LEARNER = """
+import torch, math
+import torch.nn.functional as F
+def norm(x, p, name):
+    mean = x.mean(-1, keepdim=True)
+    variance = ((x - mean) ** 2).mean(-1, keepdim=True)
+    return (x - mean) / torch.sqrt(variance + 1e-5) * p[name + ".weight"] + p[name + ".bias"]
+def linear(x, p, name):
+    return x @ p[name + ".weight"] + p[name + ".bias"]
+def gpt2(ids, p, heads):
+    n, d = ids.shape[-1], p["wte.weight"].shape[1]
+    x = p["wte.weight"][ids] + p["wpe.weight"][torch.arange(n)]
+    layers = len({name.split(".")[1] for name in p if name.startswith("h.")})
+    for i in range(layers):
+        h = f"h.{i}."
+        y = norm(x, p, h + "ln_1")
+        q, k, v = linear(y, p, h + "attn.c_attn").split(d, dim=-1)
+        q, k, v = [t.view(*t.shape[:-1], heads, -1).transpose(-2, -3) for t in (q, k, v)]
+        scores = q @ k.mT / math.sqrt(d // heads)
+        hidden = torch.tril(torch.ones(n, n)) == 0
+        scores = scores.masked_fill(hidden, float("-inf"))
+        found = torch.softmax(scores, -1) @ v
+        x = x + linear(found.transpose(-2, -3).reshape(x.shape), p, h + "attn.c_proj")
+        y = norm(x, p, h + "ln_2")
+        hidden = F.gelu(linear(y, p, h + "mlp.c_fc"), approximate="tanh")
+        x = x + linear(hidden, p, h + "mlp.c_proj")
+    return norm(x, p, "ln_f") @ p["wte.weight"].T
+"""
+SLIPS = [
+    ("M01", " / math.sqrt(d // heads)", ""),
+    ("M03", "math.sqrt(d // heads)", "math.sqrt(d)"),
+    ("M22", "torch.ones(n, n))", "torch.ones(n, n), -1)"),
+    ("M24", '.masked_fill(hidden, float("-inf"))', ""),
+    ("M26", "== 0", "== 1"),
+    ("M37", "t.view(*t.shape[:-1], heads, -1).transpose(-2, -3)",
+     "t.reshape(*t.shape[:-2], heads, n, -1)"),
+    ("M38", "found.transpose(-2, -3)", "found"),
+    ("M06", "q, k, v = linear", "k, q, v = linear"),
+    ("M63", 'x @ p[name + ".weight"] + p[name + ".bias"]',
+     'F.linear(x, p[name + ".weight"], p[name + ".bias"])'),
+    ("M44", 'x @ p[name + ".weight"] + p[name + ".bias"]', 'x @ p[name + ".weight"]'),
+    ("M34", "x = x + linear(hidden", "x = linear(hidden"),
+    ("M244", '"ln_2")', '"ln_1")'),
+    ("M54", ', approximate="tanh"', ""),
+    ("M51+M52", "torch.sqrt(variance + 1e-5)", "(x.std(-1, keepdim=True) + 1e-5)"),
+    ("M56", 'return norm(x, p, "ln_f")', "return x"),
+    ("M58", "torch.arange(n)", "torch.arange(1, n + 1)"),
+    ("M62", "x = x + linear(hidden, p, h + \"mlp.c_proj\")",
+     "x = x + F.dropout(linear(hidden, p, h + \"mlp.c_proj\"), 0.1)"),
+    ("M59", '@ p["wte.weight"].T',
+     '@ torch.nn.Linear(d, len(p["wte.weight"]), bias=False).double().weight.T'),
+    ("M432", 'h = f"h.{i}."', 'h = "h.0."'),
+    ("M435", 'norm(x, p, "ln_f")', 'norm(x[..., -1, :], p, "ln_f")'),
+]  # fmt: skip
+
+
+def test_a_learner_in_torch_passes():
+    assert grade_source(TASK, LEARNER).passed
+
+
+@pytest.mark.parametrize(("idea", "right", "wrong"), SLIPS, ids=[one[0] for one in SLIPS])
+def test_a_slip_of_a_learner_in_torch_is_named(idea, right, wrong):
+    assert LEARNER.count(right) >= 1
+    verdict = grade_source(TASK, LEARNER.replace(right, wrong))
+    assert "+".join(verdict.misconceptions) == idea, verdict

@@ -1,0 +1,83 @@
+"""What chapter 13 says of its run is no luck: the page's own cells, from five other seeds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lib.seeds import set_seed
+from tests.support.pages import names_of
+
+KINDS = {"colour": "COLOURS", "name": "NAMES"}
+
+
+@pytest.fixture(scope="module")
+def page(bare_lib) -> dict[str, Any]:
+    """The names that the page's cells tagged `seeds` define: its text, recipe and measures."""
+    return names_of("13_training", "seeds")
+
+
+@pytest.fixture(scope="module", params=range(1, 6))
+def run(request, page) -> dict[int, dict[str, Any]]:
+    """The losses and measures of one training after 0, 30 and 300 steps; the model after that."""
+    set_seed(request.param)
+    model = page["GPT2"](page["sizes"])
+    found = {0: look(page, model)}
+    recipe = replace(page["recipe"], seed=request.param)
+    for record in page["train"](model, page["corpus"], recipe):
+        if record.step in (30, 300):
+            found[record.step] = look(page, model)
+    return found | {"model": model}
+
+
+def look(page, model) -> dict[str, Any]:
+    model.eval()
+    loss = page["evaluate"](model, page["validation"], page["n"], page["ROWS"])
+    kinds = {kind: page["measured"](model, list(page[names])) for kind, names in KINDS.items()}
+    rows = [page["looks"](model, head) for head in range(page["sizes"].layers * 4)]
+    return {"loss": loss, "follows": page["follows"](model)[0], "looks": rows, **kinds}
+
+
+def test_the_losses_lie_between_the_marks_that_the_page_names(page, run):
+    assert abs(run[0]["loss"] - page["BLIND"]) < 0.15
+    assert 2 * page["FLOOR"] < run[30]["loss"] < page["PAIRS"]
+    assert page["FLOOR"] < run[300]["loss"] < page["FLOOR"] + 0.1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_right_answers_and_a_head_that_looks_for_them_come_together(run, kind):
+    assert run[0][kind][1].max() < 0.1
+    assert run[30][kind][0] < 0.5
+    assert run[300][kind][0] > 0.8
+    assert run[300][kind][1].max() > 0.5
+
+
+def test_the_best_head_for_names_turns_the_question_mark_to_the_name(run):
+    best = run[300]["name"][1].argmax()
+    assert run[0]["looks"][best].max() < 0.15
+    assert run[30]["looks"][best][0] < 0.3
+    assert run[300]["looks"][best][0] > 0.5
+
+
+def test_the_answer_follows_the_introduction_in_the_end_and_not_before(run):
+    assert run[30]["follows"] < 0.4
+    assert run[300]["follows"] > 0.8
+
+
+def test_the_honest_model_is_not_below_the_floor(page, run):
+    assert page["too_good"](run["model"], page["validation"], page["held_out"], page["ROWS"]) < 0
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_a_model_of_forty_stories_knows_them_by_heart_and_nothing_else(page, seed):
+    set_seed(seed)
+    parrot = page["GPT2"](page["sizes"])
+    few = page["told"][40 * seed : 40 * seed + 40]
+    little = page["Corpus"].read("".join(story.text for story in few), page["tokenizer"])
+    for _ in page["train"](parrot, little, replace(page["recipe"], steps=160, seed=seed)):
+        pass
+    assert page["evaluate"](parrot, little, page["n"]) < page["FLOOR"] / 2
+    assert page["evaluate"](parrot, page["validation"], page["n"], page["ROWS"]) > page["PAIRS"]
+    assert page["too_good"](parrot, little, few) > 10

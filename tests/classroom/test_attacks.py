@@ -1,0 +1,80 @@
+"""No hand-in gets points that it has not earned, loses others theirs, or harms the machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+
+import psutil
+import pytest
+
+from classroom.grading.batch import MOST_USERS, grade
+from classroom.grading.mark import Plan
+from classroom.sandbox.isolation import Limits
+from tests.classroom.attacks import ATTACKS, FIRST, MIX, RIGHT
+
+LIMITS = Limits(memory=2**30, cells=15.0, call=6.0)
+USERS = 40_000  # other tests have sandboxes of their own at the same time
+SECRET = b"a secret of the tests alone"
+
+
+def notebook(*cells: str) -> str:
+    """A notebook with these cells."""
+    listed = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": one} for one in cells]
+    return json.dumps({"cells": listed, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def name_of(number: int, attack: str) -> str:
+    """A file name that sorts in the order of the attacks."""
+    return f"{number:03d} {attack}".replace("*", "x")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """All of them graded in one run, honest work between them: rows, and the host afterwards."""
+    folder, marker = tmp_path_factory.mktemp("hand-ins"), tmp_path_factory.mktemp("marker")
+    marker.chmod(0o777)
+    os.environ["GRADING_CANARY"] = "sings"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        words = {"MARKER": str(marker), "PORT": str(server.getsockname()[1])}
+        for number, (attack, one) in enumerate(ATTACKS.items()):
+            cells = [FIRST, MIX, *one.cells]
+            for word, meant in words.items():
+                cells = [cell.replace(word, meant) for cell in cells]
+            (folder / f"{name_of(number, attack)}.ipynb").write_text(notebook(*cells), "utf8")
+            if number % 10 == 5:
+                honest = folder / f"{number:03d} honest.ipynb"
+                honest.write_text(notebook(FIRST, MIX, RIGHT), "utf8")
+        plan = Plan("07_self_attention", SECRET, ("7.1", "7.2"), LIMITS, users=USERS)
+        out = tmp_path_factory.mktemp("grades") / "grades.csv"
+        done = grade(folder, plan, out, jobs=2, say=lambda line: None)
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+    del os.environ["GRADING_CANARY"]
+    return {one.student: one for one in done}, marker
+
+
+@pytest.mark.parametrize(("number", "attack"), list(enumerate(ATTACKS)), ids=list(ATTACKS))
+def test_it_gets_what_it_earned_and_harms_nothing(run, number, attack):
+    rows, marker = run
+    marked = rows[name_of(number, attack)]
+    status = {mark.task: mark.status for mark in marked.marks}
+    wanted = ATTACKS[attack]
+    assert status["7.2"] == wanted.status, marked.marks
+    assert marked.score == 5 * (wanted.status == "passed") + 5 * wanted.mix, marked.marks
+    assert not list(marker.iterdir())
+
+
+def test_no_process_is_left(run):
+    mine = range(USERS, USERS + MOST_USERS)
+    left = [one.info for one in psutil.process_iter(["uids", "cmdline"])
+            if one.info["uids"] and one.info["uids"].real in mine]  # fmt: skip
+    assert not left
+
+
+def test_the_rows_of_honest_students_are_whole(run):
+    honest = [one for name, one in run[0].items() if name.endswith("honest")]
+    assert len(honest) == len(range(5, len(ATTACKS), 10))
+    assert {(one.status, one.score) for one in honest} == {("passed", 10)}

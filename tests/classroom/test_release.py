@@ -1,0 +1,148 @@
+"""What a class gets holds no answer, works by itself, and names the same mistakes."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from checks import judge, released
+from classroom.__main__ import main
+from classroom.handing_out.extract import slices
+from classroom.handing_out.release import bodies, leaks, release, sources
+from classroom.provided import allowed, load
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = sorted(path.stem for path in (ROOT / "exercises").glob("[0-9]*.py"))
+
+
+@pytest.fixture(scope="module")
+def bundles(tmp_path_factory):
+    """A bundle of each exercise by itself."""
+    folder = tmp_path_factory.mktemp("bundles")
+    for name in NAMES:
+        release([name], folder / name)
+    return folder
+
+
+def answers(name: str) -> list:
+    spec = importlib.util.spec_from_file_location("answers", ROOT / f"tests/answers/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return [one for found in module.RIGHT.values() for one in found if inspect.isfunction(one)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_right_answer_of_ours_stands_in_a_bundle(bundles, name):
+    there = {body for text in sources(bundles / name) for body in bodies(text)}
+    given = {id(one) for found in allowed(name).values() for one in found.values()}
+    for answer in answers(name):
+        if id(answer) not in given:
+            text = textwrap.dedent(inspect.getsource(answer))
+            assert not any(body in there for body in bodies(text)), answer
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_bundle_holds_neither_the_checks_nor_outputs_nor_a_secret(bundles, name):
+    held = {str(path.relative_to(bundles / name)) for path in (bundles / name).rglob("*")}
+    assert not {f"exercises/{one}.py" for one in NAMES} & held
+    assert not [one for one in held if "secret" in one or "answers" in one or "grading" in one]
+    notebook = json.loads((bundles / name / "exercises" / f"{name}.ipynb").read_text("utf8"))
+    assert not any(cell.get("outputs") for cell in notebook["cells"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_recorded_checks_pass_what_is_right_and_nothing_that_is_wrong(bundles, name, bare_calls):
+    exercise = load(name)
+    handed_out = released.load(bundles / name / "exercises" / f"{name}.checks")
+    same = []
+    for task, there in zip(exercise.tasks, handed_out.tasks, strict=True):
+        assert (task.id, task.importance) == (there.id, there.importance)
+        if there.later:
+            continue
+        assert judge(there, task.reference).passed, task.id
+        for wrong in task.wrong[:12]:
+            said = judge(there, wrong.answer)
+            # Laws are code, and stay at home: what only a law forbids is found in grading.
+            assert not said.passed or task.laws, (task.id, wrong.misconception)
+            named = {key for one in said.misconceptions for key in one.split("+")}
+            same.append(set(wrong.ids) <= named)
+    assert sum(same) >= 0.9 * len(same), "nine in ten are named as at home"
+
+
+def test_what_cannot_be_recorded_is_judged_later_and_said_so(bundles):
+    handed_out = released.load(bundles / "07_self_attention/exercises/07_self_attention.checks")
+    said = judge(handed_out["7.6"], lambda function, x: True)
+    assert (said.status, said.passed) == ("later", False)
+    assert "when your work is graded" in repr(said)
+    assert judge(handed_out["7.6"], ...).status == "not attempted"
+
+
+PROGRAM = """
+import sys
+sys.path.insert(0, ".")
+from checks import exercise
+check = exercise("08_masking")
+from lib.attention.dot_product import attend
+import numpy as np
+def causal_mask(queries, keys):
+    return np.tril(np.ones((queries, keys), dtype=bool), keys - queries - 1)
+print(check("8.2"))
+print(check("8.1").status)
+print(sys.modules["lib"].__file__)
+"""
+
+
+def test_a_bundle_works_by_itself(bundles):
+    folder = bundles / "08_masking"
+    settings = {"PATH": "/usr/bin:/bin", "ATTENTION_RECORD": "off", "PYTHONHASHSEED": "0"}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=folder, env=settings,
+                          capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "M22" in done.stdout
+    assert str(folder) in done.stdout
+
+
+def test_exercises_that_answer_each_other_are_not_handed_out_together(tmp_path):
+    with pytest.raises(ValueError, match=r"gives lib\.attention\.attend.*task 7\.\d.*apart"):
+        release(["07_self_attention", "08_masking"], tmp_path / "both")
+    with pytest.raises(ValueError, match=r"gives lib\.ops\.softmax.*task 6\.\d.*apart"):
+        release(["06_softmax", "05_scaling"], tmp_path / "both")
+    assert not (tmp_path / "both").exists()
+
+
+def test_the_scan_finds_an_answer_whatever_it_is_called(bundles, tmp_path):
+    import shutil
+
+    folder = tmp_path / "bundle"
+    shutil.copytree(bundles / "06_softmax", folder)
+    exercise = load("06_softmax")
+    assert leaks(folder, [exercise]) == []
+    reference = inspect.getsource(exercise["6.3"].reference)
+    name = exercise["6.3"].reference.__name__
+    (folder / "lib" / "harmless.py").write_text(reference.replace(f"def {name}(", "def f("), "utf8")
+    assert any(one.startswith("6.3") for one in leaks(folder, [exercise]))
+
+
+def test_a_slice_holds_what_it_needs_and_runs(tmp_path):
+    found = slices({"lib.attention.dot_product": {"attend"}})
+    assert "def attend" in found["lib.attention.dot_product"]
+    assert "def softmax" in found["lib.functional"]
+    assert "def gelu" not in found["lib.functional"]
+    for text in found.values():
+        compile(text, "slice", "exec")
+
+
+def test_a_folder_that_is_not_empty_is_not_written_into(tmp_path, capsys):
+    (tmp_path / "mine").write_text("kept")
+    assert main(["release", "07_self_attention", "--out", str(tmp_path)]) == 2
+    assert "is not empty" in capsys.readouterr().err
+    assert main(["release", "07_self_attention", "--out", str(tmp_path / "new")]) == 0
+    assert "no answer" in capsys.readouterr().out

@@ -1,0 +1,216 @@
+"""Answers in the sandbox are called, looked at and told apart as if they were here."""
+
+from __future__ import annotations
+
+import ast
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from checks import judge
+from checks.run.call import beside
+from classroom.provided import allowed, load, provider
+from classroom.sandbox.isolation import Limits, inside, readable, wrapped
+from classroom.sandbox.remote_answer import Remote, answer_named, outcome_in, run_cells
+from classroom.sandbox.sandbox import EndedError, Sandbox
+
+ROOT = Path(__file__).resolve().parents[2]
+ANSWERS = '''
+import math
+import numpy as np
+import torch
+from lib.attention.dot_product import attend
+
+class Head:
+    def __init__(self, d_model, d_k, seed):
+        rng = np.random.default_rng(seed)
+        self.W_q, self.W_k, self.W_v = rng.normal(size=(3, d_model, d_k)) / math.sqrt(d_model)
+
+    def __call__(self, x):
+        q, k, v = x @ self.W_q, x @ self.W_k, x @ self.W_v
+        scores = q @ k.T / math.sqrt(q.shape[-1])
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        return weights / weights.sum(-1, keepdims=True) @ v
+
+class DrawnInEachCall(Head):
+    def __call__(self, x):
+        return Head(*self.W_q.shape, len(x) + id(self) % 7)(x)
+
+def doubled(function, x):
+    return function(2 * np.asarray(x))
+
+def given(q, k, v):
+    return attend(q, k, v).output
+
+def edits(x):
+    x[0] = 9
+    return x
+
+def holds(n):
+    return np.zeros(n).sum()
+
+secretly = object()
+number = 7
+untouched = ...
+'''  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    provided = allowed("08_masking")
+    names = {module: sorted(held) for module, held in provided.items()}
+    with Sandbox(names, provider(provided)) as made:
+        assert run_cells(made, [ANSWERS]) == [{}]
+        yield made
+
+
+def test_an_object_lives_there_and_its_numbers_come_here(sandbox):
+    head = answer_named(sandbox, "Head")(5, 3, 0)
+    assert isinstance(head, Remote)
+    assert head.W_q.shape == (5, 3)
+    x = np.random.default_rng(1).normal(size=(2, 5))
+    assert head(x).shape == (2, 3)
+    head.W_v = np.zeros((5, 3))
+    assert not head(x).any()
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = head.nothing
+
+
+def test_a_class_is_judged_by_laws_that_ask_it_for_objects(sandbox):
+    task = load("05_scaling")["5.8"]
+    assert judge(task, answer_named(sandbox, "Head")).passed
+    wrong = judge(task, answer_named(sandbox, "DrawnInEachCall"))
+    assert wrong.misconceptions == ("M64",)
+
+
+def test_a_function_of_ours_can_be_called_there(sandbox):
+    asked = []
+    answer = answer_named(sandbox, "doubled")
+    got = answer(lambda x: asked.append(x.tolist()) or x + 1, np.array([1.0, 2.0]))
+    assert got.tolist() == [3, 5]
+    assert asked == [[2, 4]]
+    with pytest.raises(ZeroDivisionError, match="division"):
+        answer(lambda x: 1 // 0, np.array([1.0]))
+
+
+def test_what_the_exercise_gives_runs_here_and_answers_there(sandbox):
+    rng = np.random.default_rng(2)
+    q, k, v = rng.normal(size=(2, 3)), rng.normal(size=(5, 3)), rng.normal(size=(5, 7))
+    scores = q @ k.T / np.sqrt(3)
+    weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+    np.testing.assert_allclose(answer_named(sandbox, "given")(q, k, v), weights @ v)
+
+
+def test_a_definition_of_ours_is_not_made_to_fill_our_own_memory(sandbox):
+    long = np.zeros((60_000, 1))
+    with pytest.raises(MemoryError):
+        answer_named(sandbox, "given")(long, long, long)
+    assert answer_named(sandbox, "number") == 7, "and both sides go on"
+
+
+def test_whoever_talks_without_a_pause_is_watched_all_the_same():
+    provided = allowed("08_masking")
+    names = {module: sorted(held) for module, held in provided.items()}
+    talks = """
+import numpy as np
+from lib.attention.dot_product import attend
+kept, one = [], np.ones((1, 1))
+while True:
+    attend(one, one, one)
+    kept.append(bytearray(2**20))
+"""
+    limits = Limits(memory=2**28, cells=120.0)
+    with Sandbox(names, provider(provided), limits) as made:
+        with pytest.raises(EndedError) as ended:
+            run_cells(made, [talks])
+        assert ended.value.why == "out of memory"
+
+
+def test_an_input_that_was_edited_there_is_noticed_here(sandbox):
+    from checks.task import Case
+
+    outcome = answer_named(sandbox, "edits").observe(Case((np.ones(3),)), "numpy", None, 5.0)
+    assert outcome.changed == ("x",)
+    assert outcome.value.values.tolist() == [9, 1, 1]
+
+
+def test_a_driver_that_stands_beside_the_answer_measures_there(sandbox):
+    from checks.drivers import most_bytes
+
+    held = beside(answer_named(sandbox, "holds"), most_bytes, 100_000)
+    assert 800_000 <= held < 900_000
+
+
+def test_values_dots_and_names_that_are_not_there(sandbox):
+    assert answer_named(sandbox, "number") == 7
+    assert answer_named(sandbox, "untouched") is Ellipsis
+    with pytest.raises(LookupError):
+        answer_named(sandbox, "nowhere")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [{}, {"status": "passed"}, {"status": "returned"}, {"status": "returned", "value": 7},
+     {"status": "raised"}, {"status": ["returned"], "value": None},
+     {"status": "raised", "mistake": 7, "changed": 7}, {"status": "raised", "mistake": []}],
+)  # fmt: skip
+def test_a_reply_of_another_form_is_an_error_of_the_answer(reply):
+    assert outcome_in(reply).status == "raised"
+
+
+def test_nothing_that_is_right_goes_into_the_sandbox():
+    held = {str(path.relative_to(inside())) for path in inside().rglob("*") if path.is_file()}
+    assert held == {
+        "lib/__init__.py", "checks/__init__.py", "checks/run/call.py",
+        "checks/task.py", "checks/run/plain_data.py", "classroom/__init__.py",
+        "checks/run/wire.py", "classroom/sandbox/worker.py", "exercises/__init__.py",
+        "checks/drivers.py",
+    }  # fmt: skip
+    assert str(ROOT / "lib") not in " ".join(readable())
+
+
+def test_what_goes_into_the_sandbox_imports_nothing_of_the_course_but_itself():
+    theirs = {"checks.run.call", "checks.task", "checks.run.plain_data",
+              "checks.run.wire"}  # fmt: skip
+    for path in inside().rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf8"))):
+            if isinstance(node, ast.ImportFrom) and node.module.startswith(("lib", "exercises")):
+                assert node.module in theirs, path
+
+
+def test_every_driver_that_needs_torch_stands_beside():
+    for path in sorted((ROOT / "exercises").glob("[0-9]*.py")):
+        for task in load(path.stem).tasks:
+            if task.call is not None and "torch" in task.call.__code__.co_names:
+                assert task.call.__module__ == "checks.drivers", task.id
+
+
+def test_a_sandbox_that_ended_says_why_for_ever():
+    with Sandbox(limits=Limits(cells=3.0)) as made:
+        with pytest.raises(EndedError, match="its time was over"):
+            run_cells(made, ["while True: pass"])
+        with pytest.raises(EndedError, match="its time was over"):
+            made.ask({"do": "kinds", "names": ["x"]}, 1.0)
+    assert made.process.poll() is not None
+
+
+def test_no_descriptor_is_left_open():
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        with Sandbox() as made:
+            run_cells(made, ["1"])
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_processes_are_counted_for_each_sandbox_whoever_grades(monkeypatch):
+    # Linux counts by user: root's sandboxes are a user each, anybody else's a namespace each,
+    # in which the limit must be set; set outside, one sandbox would starve the next.
+    few = f"--nproc={Limits().processes}"
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    as_root = wrapped(Limits(), 30_007)
+    assert as_root.index(few) < as_root.index("bwrap") < as_root.index("--reuid=30007")
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    as_other = wrapped(Limits(), 30_007)
+    assert as_other.index("bwrap") < as_other.index("--unshare-user") < as_other.index(few)

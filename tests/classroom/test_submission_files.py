@@ -1,0 +1,171 @@
+"""Any file at all gives code cells, or a status with its reason; nothing is followed or run."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import stat
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from classroom import submissions
+from classroom.submissions import by_student, handed_in, read
+
+
+def notebook(*cells, **more) -> bytes:
+    listed = [{"cell_type": "code", "source": one, "metadata": {}} for one in cells]
+    return json.dumps({"cells": listed, "metadata": {}, "nbformat": 4, **more}).encode()
+
+
+GOOD = notebook("x = 1\n", ["y = ", "2"])
+
+
+def archive(**members) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    return made.getvalue()
+
+
+def link_in_archive() -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as file:
+        link = zipfile.ZipInfo("work.ipynb")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        file.writestr(link, "/etc/passwd")
+    return made.getvalue()
+
+
+GRADED = {
+    "a notebook": GOOD,
+    "with a byte-order mark": b"\xef\xbb\xbf" + GOOD,
+    "of another kernel": notebook(
+        "x = 1\n", "y = 2", metadata={"kernelspec": {"name": "julia-1.9"}}
+    ),
+    "of a format to come": notebook("x = 1\n", "y = 2", nbformat=99),
+    "with cells that are no cells": json.dumps(
+        {
+            "cells": [
+                1,
+                None,
+                {"cell_type": "code"},
+                {"cell_type": "code", "source": "x = 1\n"},
+                {"cell_type": "code", "source": ["y = ", 3, "2"]},
+            ]
+        }
+    ).encode(),
+    "in an archive": archive(
+        **{"work/a.ipynb": GOOD, "__MACOSX/work/._a.ipynb": b"?", "b.png": b""}
+    ),
+}
+
+UNREADABLE = {
+    "empty": (b"", "empty"),
+    "cut off": (GOOD[:-20], "not a notebook"),
+    "in latin-1": ("é".encode("latin-1"), "UTF-8"),
+    "a list": (b"[]", "no list of cells"),
+    "200,000 brackets": (b"[" * 200_000, "not a notebook"),
+    "without code": (notebook("", "  "), "no code"),
+    "a damaged archive": (archive(**{"a.ipynb": GOOD * 50})[:-30] + b"\0" * 30, "not"),
+}
+
+REFUSED = {
+    "an archive with two notebooks": (archive(**{"a.ipynb": GOOD, "b.ipynb": GOOD}), "2 notebooks"),
+    "an archive without a notebook": (archive(**{"a.txt": b"x"}), "0 notebooks"),
+    "an archive that leads out": (archive(**{"../a.ipynb": GOOD}), "out of it"),
+    "an archive from the root": (archive(**{"/etc/a.ipynb": GOOD}), "out of it"),
+    "an archive from a drive": (archive(**{"C:\\a.ipynb": GOOD}), "out of it"),
+    "an archive with a link": (link_in_archive(), "a link"),
+    "an archive of many files": (
+        archive(**{f"{n}.txt": b"" for n in range(1001)}), "more than 1000 files"
+    ),
+    "a bomb": (archive(**{"a.ipynb": b" " * (submissions.MOST_BYTES + 5)}), "larger than 100 MiB"),
+    "a novel": (notebook("#" * (submissions.MOST_SOURCE + 1)), "longer than"),
+    "a swarm of cells": (notebook(*["1"] * 10_001), "more than 10000 cells"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("raw", GRADED.values(), ids=GRADED)
+def test_what_can_be_read_gives_its_code(tmp_path, raw):
+    (tmp_path / "anna.ipynb").write_bytes(raw)
+    found = read([tmp_path / "anna.ipynb"])
+    assert (found.student, found.problem) == ("anna", "")
+    assert [one for one in found.sources if one] == ["x = 1\n", "y = 2"]
+
+
+@pytest.mark.parametrize(("raw", "reason"), UNREADABLE.values(), ids=UNREADABLE)
+def test_what_cannot_be_read_is_unreadable_with_a_reason(tmp_path, raw, reason):
+    (tmp_path / "anna.ipynb").write_bytes(raw)
+    found = read([tmp_path / "anna.ipynb"])
+    assert (found.problem, found.sources) == ("unreadable", ())
+    assert reason in found.reason
+
+
+@pytest.mark.parametrize(("raw", "reason"), REFUSED.values(), ids=REFUSED)
+def test_what_should_not_be_opened_is_refused_with_a_reason(tmp_path, raw, reason):
+    (tmp_path / "anna.zip").write_bytes(raw)
+    found = read([tmp_path / "anna.zip"])
+    assert (found.problem, found.sources) == ("refused", ())
+    assert reason in found.reason
+
+
+def test_a_pipe_a_link_and_a_folder_never_make_it_wait_or_follow(tmp_path):
+    hidden = tmp_path / "elsewhere"
+    hidden.mkdir()
+    (hidden / "a.ipynb").write_bytes(GOOD)
+    folder = tmp_path / "hand-ins"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe.ipynb")
+    (folder / "link.ipynb").symlink_to(hidden / "a.ipynb")
+    (folder / "linked").symlink_to(hidden)
+    (folder / "gone.ipynb").symlink_to("nowhere")
+    (folder / "empty").mkdir()
+    (folder / "full").mkdir()
+    (folder / "full" / "work.ipynb").write_bytes(GOOD)
+    (folder / "full" / "notes.txt").write_bytes(b"")
+    (folder / "inner.ipynb").mkdir()
+    found = {name: read(paths) for name, paths in by_student(handed_in(folder)).items()}
+    assert {name: one.problem for name, one in found.items()} == {
+        "empty": "refused", "full": "", "gone": "refused", "inner": "refused", "link": "refused",
+        "linked": "refused", "pipe": "refused",
+    }  # fmt: skip
+    assert found["full"].sources
+
+
+def test_a_file_too_large_is_refused_unread(tmp_path):
+    with open(tmp_path / "anna.ipynb", "wb") as file:
+        file.truncate(submissions.MOST_BYTES + 1)
+    assert read([tmp_path / "anna.ipynb"]).problem == "refused"
+
+
+def test_every_student_has_one_row_and_the_newest_work_counts(tmp_path):
+    for n, name in enumerate(["anna.zip", "anna.ipynb", "bert.ipynb"]):
+        raw = archive(**{"a.ipynb": notebook("old")}) if name.endswith("zip") else GOOD
+        (tmp_path / name).write_bytes(raw)
+        os.utime(tmp_path / name, (n, n))
+    (tmp_path / ".DS_Store").write_bytes(b"")
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    found = by_student(handed_in(tmp_path))
+    assert list(found) == ["anna", "bert"]
+    anna = read(found["anna"])
+    assert anna.sources == ("x = 1\n", "y = 2")
+    assert anna.notes == ("2 hand-ins, the newest counts",)
+
+
+def test_odd_names_are_names(tmp_path):
+    names = ["-rf.ipynb", "=1+1.ipynb", "a\nb.ipynb", "ø 漢.ipynb", "x.y.ipynb", "no ending"]
+    for name in names:
+        (tmp_path / name).write_bytes(GOOD)
+    (tmp_path / os.fsdecode(b"\xff.ipynb")).write_bytes(GOOD)
+    found = {name: read(paths) for name, paths in by_student(handed_in(tmp_path)).items()}
+    assert set(found) == {"-rf", "=1+1", "a?b", "ø 漢", "x.y", "no ending", "\\xff"}
+    assert not any(one.problem for one in found.values())
+
+
+def test_a_folder_that_is_none_is_an_error(tmp_path):
+    with pytest.raises(NotADirectoryError, match="is not a folder"):
+        handed_in(Path(tmp_path / "nothing"))

@@ -1,0 +1,67 @@
+"""The figure of chapter 07 shows what lib computes, and says where each number comes from."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page
+
+from figures.widgets.output_arithmetic import OutputArithmetic
+from lib.attention.dot_product import attend
+from lib.attention.masks import causal
+from tests.figures.widgets.node import call
+
+
+def by_lib(widget: OutputArithmetic):
+    q = np.column_stack([widget.scores, np.zeros(3)])
+    mask = causal(3) if widget.causal else None
+    values = np.array(widget.values, dtype=float)
+    return attend(q, np.eye(4)[:3], values, mask, scale=0.5 if widget.scaled else 1.0)
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize("masked", [True, False])
+def test_its_numbers_are_libs(scaled, masked):
+    widget = OutputArithmetic(scaled=scaled, causal=masked)
+    shown, expected = call("output_arithmetic.js", "compute", widget.state), by_lib(widget)
+    np.testing.assert_allclose(shown["weights"], expected.weights, atol=1e-12)
+    np.testing.assert_allclose(shown["output"], expected.output, atol=1e-12)
+
+
+@pytest.mark.parametrize("number", [Fraction(1, 6), Fraction(9, 14), Fraction(5), Fraction(0)])
+def test_it_writes_fractions(number):
+    assert call("output_arithmetic.js", "fraction", float(number)) == str(number)
+
+
+def test_it_explains_an_output_as_a_sum_over_the_values():
+    text = call("output_arithmetic.js", "explain", OutputArithmetic().state, "output", 0, 1)
+    assert text == "output of query 1, number 2 = 1/6 × 0 + 1/3 × 6 + 1/2 × 6 = 5"
+
+
+def numbers(page: Page, table: str) -> list[list[float]]:
+    cells = page.locator(f"table:has(caption:text-is('{table}')) td button").all_inner_texts()
+    columns = 3 if table == "weights" else 2
+    return np.array([float(Fraction(cell)) for cell in cells]).reshape(3, columns)
+
+
+def test_a_click_and_the_arrow_keys_choose_a_number(widget_page):
+    page = widget_page(OutputArithmetic())
+    said = page.locator("[data-name=arithmetic]")
+    page.get_by_role("button", name="output: query 1, 1: 4", exact=True).click()
+    assert said.inner_text().endswith("1/6 × 6 + 1/3 × 0 + 1/2 × 6 = 4")
+    page.keyboard.press("ArrowDown")
+    assert said.inner_text().endswith("1/4 × 6 + 1/4 × 0 + 1/2 × 6 = 9/2")
+    page.get_by_role("button", name="weights: query 1, key 3: 1/2", exact=True).click()
+    assert said.inner_text() == "weight of key 3 for query 1 = 3 / (1 + 2 + 3) = 1/2"
+
+
+def test_the_switches_change_every_number_as_lib_says(widget_page):
+    page = widget_page(OutputArithmetic())
+    for scaled, masked, label in [
+        (False, False, "divide by √d_k = 2"),
+        (False, True, "causal mask"),
+    ]:
+        page.get_by_label(label).press("Space")
+        expected = by_lib(OutputArithmetic(scaled=scaled, causal=masked))
+        np.testing.assert_allclose(numbers(page, "weights"), expected.weights, atol=1e-3)
+        np.testing.assert_allclose(numbers(page, "output"), expected.output, atol=1e-3)

@@ -1,0 +1,513 @@
+"""How the next token is chosen, against NumPy; and the loop, with and without a cache."""
+
+import io
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lib.models.generation import generate, stream, window_start, write
+from lib.models.gpt2 import GPT2, Config
+from lib.models.sampling import choose, draw, keep_top_k, keep_top_p, sharpen
+from lib.text.tokenizers import BytePair, WordTokenizer
+from tests.lib.models.test_gpt2 import IDS, TINY
+
+INF = math.inf
+LOGITS = st.lists(st.integers(-9, 9), min_size=1, max_size=13)  # whole numbers: ties are common
+LONGEST = 23
+
+
+@pytest.fixture(scope="module")
+def tiny() -> GPT2:
+    return GPT2.from_pretrained(TINY).double()
+
+
+def noise(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def tensor(numbers) -> torch.Tensor:
+    return torch.tensor(numbers, dtype=torch.float64)
+
+
+# Shaping the distribution.
+
+
+def probabilities(logits) -> np.ndarray:
+    """Softmax in NumPy, which shares no code with ours."""
+    z = np.exp(np.asarray(logits, dtype=float) - max(logits))
+    return z / z.sum()
+
+
+@given(LOGITS, st.floats(0.1, 9))
+def test_the_temperature_is_an_exponent_of_the_probabilities(logits, temperature):
+    ours = sharpen(tensor(logits), temperature).softmax(-1)
+    powers = probabilities(logits) ** (1 / temperature)
+    np.testing.assert_allclose(ours, powers / powers.sum(), rtol=1e-9, atol=1e-300)
+
+
+def test_temperature_0_leaves_the_first_of_the_largest():
+    assert sharpen(tensor([[1, 5, 5, 2], [7, 0, 0, 7]]), 0.0).softmax(-1).tolist() == [
+        [0, 1, 0, 0],
+        [1, 0, 0, 0],
+    ]
+
+
+@given(LOGITS, st.integers(1, 17))
+def test_top_k_keeps_what_fewer_than_k_others_beat(logits, k):
+    kept = keep_top_k(tensor(logits), k)
+    expected = [z if sum(other > z for other in logits) < k else -INF for z in logits]
+    assert kept.tolist() == expected
+
+
+def test_top_k_keeps_ties_and_a_k_beyond_the_vocabulary_keeps_all():
+    logits = tensor([3.0, 1.0, 2.0, 2.0])
+    assert keep_top_k(logits, 2).tolist() == [3, -INF, 2, 2]
+    assert torch.equal(keep_top_k(logits, 5), logits)
+    assert torch.equal(keep_top_k(logits, 4), logits)
+
+
+def nucleus(logits, p) -> list[bool]:
+    """The nucleus by its definition: take the likeliest, one by one, until p is reached."""
+    share = probabilities(logits)
+    kept, total = [False] * len(share), 0.0
+    for i in sorted(range(len(share)), key=lambda i: (-logits[i], i)):
+        if total >= p:
+            break
+        kept[i], total = True, total + share[i]
+    return kept
+
+
+@given(LOGITS, st.floats(0.01, 0.99))
+def test_top_p_keeps_the_smallest_set_that_reaches_p(logits, p):
+    share = probabilities(logits)
+    sums = np.cumsum(np.sort(share)[::-1])
+    if np.abs(sums - p).min() < 1e-12:
+        return  # either side of a rounding error would be right
+    kept = keep_top_p(tensor(logits), p)
+    assert torch.isfinite(kept).tolist() == nucleus(logits, p)
+    assert torch.equal(kept[kept > -INF], tensor(logits)[torch.tensor(nucleus(logits, p))])
+
+
+def test_top_p_stops_when_p_is_reached_exactly_and_ties_go_to_the_smaller_id():
+    halves = tensor([1 / 8, 1 / 2, 1 / 8, 1 / 4]).log()
+    kept = {p: torch.isfinite(keep_top_p(halves, p)).int().tolist() for p in (0.5, 0.7, 0.8, 0.9)}
+    assert kept[0.5] == [0, 1, 0, 0]
+    assert kept[0.7] == [0, 1, 0, 1]
+    assert kept[0.8] == [1, 1, 0, 1]
+    assert kept[0.9] == [1, 1, 1, 1]
+
+
+def test_of_many_equals_top_p_keeps_those_with_the_smallest_ids():
+    kept = torch.isfinite(keep_top_p(torch.zeros(3, 50_257), 0.25))
+    assert kept[:, :12_565].all()
+    assert not kept[:, 12_565:].any()
+
+
+@given(LOGITS)
+def test_a_tiny_p_keeps_one_and_p_1_keeps_all(logits):
+    kept = keep_top_p(tensor(logits), 1e-300)
+    assert torch.isfinite(kept).sum() == 1
+    assert kept.argmax() == tensor(logits).argmax()
+    assert torch.equal(keep_top_p(tensor(logits), 1.0), tensor(logits))
+
+
+def test_p_1_keeps_even_what_rounding_would_lose():
+    logits = tensor([0.0, -800.0, -40.0])
+    assert torch.equal(keep_top_p(logits, 1.0), logits)
+
+
+def test_every_row_of_a_batch_is_shaped_by_itself():
+    rows = torch.randn(2, 3, 7, generator=noise()).double()
+    for shape, number in ((sharpen, 0.0), (sharpen, 0.5), (keep_top_k, 3), (keep_top_p, 0.6)):
+        whole = shape(rows, number)
+        for i in range(2):
+            for j in range(3):
+                assert torch.equal(whole[i, j], shape(rows[i, j], number))
+
+
+@pytest.mark.parametrize("temperature", [-1.0, INF, math.nan, 1e-320])
+def test_a_temperature_that_makes_no_sense_is_refused(temperature):
+    with pytest.raises(ValueError, match=r"is 0 \(greedy\) or at least 2e-308, and finite; got "):
+        sharpen(tensor([1.0]), temperature)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_temperature_near_0_is_greedy_and_does_not_overflow(dtype):
+    logits = torch.tensor([-700.0, 3.0, 700.0, 699.0], dtype=dtype)
+    least = torch.finfo(dtype).tiny
+    assert sharpen(logits, least).softmax(-1).tolist() == [0, 0, 1, 0]
+    assert choose(logits, noise(), temperature=least, top_k=3, top_p=0.9).item() == 2
+
+
+def test_a_k_or_a_p_that_keeps_nothing_is_refused():
+    with pytest.raises(ValueError, match=r"at least 1 token, and was given 0. None keeps all"):
+        keep_top_k(tensor([1.0]), 0)
+    for p in (0.0, -0.1, 1.1, math.nan):
+        with pytest.raises(ValueError, match=r"a probability above 0, at most 1"):
+            keep_top_p(tensor([1.0]), p)
+
+
+# Drawing.
+
+
+@given(st.integers(0, 2**40), LOGITS)
+def test_a_draw_is_the_first_token_at_which_the_sum_passes_u(seed, logits):
+    u = torch.rand(1, dtype=torch.float64, generator=noise(seed)).item()
+    sums = np.cumsum(probabilities(logits))
+    if np.abs(sums / sums[-1] - u).min() > 1e-12:
+        assert draw(tensor(logits), noise(seed)).item() == int((sums <= u * sums[-1]).sum())
+
+
+def test_draws_are_as_frequent_as_they_are_likely():
+    shares = np.array([0.5, 0.0, 0.3, 0.2])
+    with np.errstate(divide="ignore"):
+        logits = torch.from_numpy(np.log(shares)).expand(20_000, 4)
+    counts = draw(logits, noise()).bincount(minlength=4) / 20_000
+    np.testing.assert_allclose(counts, shares, atol=0.015)
+    assert counts[1] == 0
+
+
+def test_what_was_left_out_is_never_drawn_at_either_end_of_the_vocabulary(monkeypatch):
+    logits = tensor([-INF, 0.0, -INF, 0.0, -INF])
+    for u, token in ((0.0, 1), (0.5, 3), (1 - 2**-53, 3)):
+        monkeypatch.setattr(torch, "rand", lambda *_, u=u, **__: tensor([u]))
+        assert draw(logits, noise()).item() == token
+
+
+def test_rounding_in_the_logits_does_not_change_a_draw():
+    logits = torch.randn(500, 977, generator=noise()).float()
+    other = logits + 1e-6 * torch.randn(500, 977, generator=noise(1))
+    assert torch.equal(draw(logits, noise(2)), draw(other, noise(2)))
+
+
+def test_a_choice_is_made_after_temperature_then_top_k_then_top_p():
+    # Cooled to T = 1/2 the shares are 9 : 4 : 1 : 1, and of the first two, 9/13 reaches 0.69.
+    logits = tensor([3, 2, 1, 1]).log().expand(200, 4)
+    both = {"temperature": 0.5, "top_k": 2}
+    assert set(choose(logits, noise(), **both, top_p=0.69).tolist()) == {0}
+    assert set(choose(logits, noise(), **both, top_p=0.70).tolist()) == {0, 1}
+    assert set(choose(logits, noise(), temperature=1.0, top_k=2, top_p=0.61).tolist()) == {0, 1}
+    assert set(choose(logits, noise(), temperature=1.0).tolist()) == {0, 1, 2, 3}
+
+
+@given(LOGITS)
+def test_temperature_0_is_greedy_and_so_is_a_tiny_nucleus(logits):
+    greedy = int(np.argmax(logits))
+    assert choose(tensor(logits), noise()).item() == greedy
+    assert choose(tensor(logits), noise(), temperature=0.0).item() == greedy
+    assert draw(sharpen(tensor(logits), 0.0), noise()).item() == greedy
+    assert choose(tensor(logits), noise(), temperature=1.0, top_p=1e-9).item() == greedy
+
+
+@pytest.mark.parametrize("kept", [{"top_k": 3}, {"top_p": 0.5}, {"top_k": 3, "top_p": 0.5}])
+def test_a_top_k_or_top_p_that_would_change_nothing_is_refused(kept):
+    with pytest.raises(ValueError, match=r"At temperature 0 the likeliest .* Give a temperature"):
+        choose(tensor([1.0, 2.0]), noise(), **kept)
+
+
+# The window.
+
+
+@given(st.integers(1, 300), st.integers(1, 40))
+def test_the_window_fits_moves_by_halves_and_only_when_it_must(tokens, longest):
+    start = window_start(tokens, longest)
+    half = max(longest // 2, 1)
+    assert 0 <= start < tokens
+    assert tokens - start <= longest
+    assert start % half == 0
+    assert start == 0 or tokens - (start - half) > longest
+
+
+# The loop.
+
+
+@torch.no_grad()
+def by_hand(model: GPT2, ids: list[int], count: int) -> list[int]:
+    """Greedy generation as one would write it first: read everything, take the largest, repeat."""
+    ids = list(ids)
+    for _ in range(count):
+        window = ids
+        while len(window) > LONGEST:
+            window = window[LONGEST // 2 :]
+        ids.append(int(model(torch.tensor(window)).logits[-1].argmax()))
+    return ids
+
+
+@pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.parametrize("prompt", [1, 7, 22, 23, 24, 57])
+def test_greedy_tokens_are_those_of_the_plainest_loop(tiny, cached, prompt):
+    ids = torch.randint(61, (prompt,), generator=noise(prompt))
+    ours = generate(tiny, ids, 31, cached=cached)
+    assert ours.tolist() == by_hand(tiny, ids.tolist(), 31)
+
+
+def test_greedy_tokens_are_those_of_transformers(tiny):
+    from transformers import GPT2LMHeadModel
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    theirs = GPT2LMHeadModel.from_pretrained(TINY, dtype=torch.float64).eval()
+    for seed in range(5):
+        prompt = torch.randint(60, (3, 5), generator=noise(seed))
+        expected = theirs.generate(
+            prompt, attention_mask=torch.ones_like(prompt), do_sample=False, pad_token_id=0,
+            max_length=LONGEST, eos_token_id=None,
+        )  # fmt: skip
+        assert torch.equal(generate(tiny, prompt, LONGEST - 5), expected)
+
+
+@pytest.mark.parametrize(("dtype", "bound"), [("float32", 1e-5), ("float64", 1e-12)])
+def test_logits_with_the_cache_are_those_of_reading_all_anew(tiny, monkeypatch, dtype, bound):
+    model, forward, seen = GPT2.from_pretrained(TINY).to(getattr(torch, dtype)), GPT2.forward, []
+
+    def watched(self, ids, **how):
+        seen.append(forward(self, ids, **how))
+        return seen[-1]
+
+    monkeypatch.setattr(GPT2, "forward", watched)
+    for cached in (True, False):
+        generate(model, IDS[:2, :7], 40, cached=cached)  # beyond the window, twice
+    ours, all_anew = torch.cat([one.logits for one in seen], dim=1).split(40, dim=1)
+    assert ours.shape == (2, 40, 61)
+    assert (ours - all_anew).abs().max() <= bound * all_anew.abs().max()
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_seed_gives_the_same_text_with_and_without_the_cache(seed, dtype):
+    model = GPT2.from_pretrained(TINY).to(dtype)
+    how = {"temperature": 1.3, "top_k": 40, "top_p": 0.95, "seed": seed}
+    with_cache = generate(model, IDS[:, :7], 40, **how)
+    assert torch.equal(with_cache, generate(model, IDS[:, :7], 40, **how, cached=False))
+    assert not torch.equal(with_cache, generate(model, IDS[:, :7], 40, **how | {"seed": seed + 1}))
+
+
+def test_global_noise_is_neither_used_nor_disturbed(tiny):
+    torch.manual_seed(3)
+    before = torch.get_rng_state()
+    first = generate(tiny, IDS[0, :7], 11, temperature=1.0)
+    assert torch.equal(before, torch.get_rng_state())
+    torch.manual_seed(4)
+    assert torch.equal(first, generate(tiny, IDS[0, :7], 11, temperature=1.0))
+
+
+def test_greedy_text_may_be_continued_where_it_was_left(tiny):
+    at_once = generate(tiny, IDS[0, :7], 50)
+    assert torch.equal(at_once, generate(tiny, generate(tiny, IDS[0, :7], 30), 20))
+
+
+def test_a_batch_is_its_prompts_one_by_one(tiny):
+    whole = generate(tiny, IDS[:, :7], 30)
+    assert whole.shape == (3, 37)
+    for i in range(3):
+        assert torch.equal(whole[i], generate(tiny, IDS[i, :7], 30))
+
+
+def test_only_what_is_new_is_read_until_the_window_is_full(tiny, monkeypatch):
+    read, forward = [], GPT2.forward
+
+    def watched(self, ids, **how):
+        read.append(ids.shape[-1])
+        return forward(self, ids, **how)
+
+    monkeypatch.setattr(GPT2, "forward", watched)
+    generate(tiny, IDS[0, :20], 17)
+    # 20 are read at once; when a 24th would be, the oldest 11 go and 13 are read anew; and again.
+    assert read == [20, 1, 1, 1, 13, *[1] * 10, 13, 1]
+    read.clear()
+    generate(tiny, IDS[0, :20], 6, cached=False)
+    assert read == [20, 21, 22, 23, 13, 14]
+
+
+def test_a_stop_token_comes_last_and_the_others_go_on(tiny):
+    free = generate(tiny, IDS[:, :7], 15)
+    stop = free[0, 11].item()
+    first = free[0, 7:].tolist().index(stop)
+    alone = list(stream(tiny, IDS[0, :7], 15, stop=[stop]))
+    assert [token.item() for token in alone] == free[0, 7 : 8 + first].tolist()
+    together = generate(tiny, IDS[:, :7], 15, stop={stop})
+    for ours, expected in zip(together, free, strict=True):
+        new, free_tokens = ours[7:].tolist(), expected[7:].tolist()
+        end = free_tokens.index(stop) if stop in free_tokens else 15
+        assert new[: end + 1] == free_tokens[: end + 1][: len(new)]
+        assert set(new[end:]) <= {stop}
+
+
+def test_all_prompts_at_a_stop_end_the_text(tiny):
+    first = {token.item() for token in generate(tiny, IDS[:, :7], 1)[:, -1]}
+    assert generate(tiny, IDS[:, :7], 15, stop=first).shape == (3, 8)
+
+
+def test_tokens_are_yielded_as_they_come(tiny):
+    tokens = stream(tiny, IDS[0, :7], 10**9)
+    first = [next(tokens).item() for _ in range(3)]
+    assert first == generate(tiny, IDS[0, :7], 3)[7:].tolist()
+    assert not torch.is_inference_mode_enabled()  # between two tokens the reader may train
+    assert not next(tokens).is_inference()
+
+
+def test_the_model_runs_without_keeping_anything_for_gradients(tiny, monkeypatch):
+    forward, modes = GPT2.forward, []
+
+    def watched(self, ids, **how):
+        modes.append(torch.is_inference_mode_enabled())
+        return forward(self, ids, **how)
+
+    monkeypatch.setattr(GPT2, "forward", watched)
+    assert not generate(tiny, IDS[0, :7], 3).requires_grad
+    assert modes == [True] * 3
+    assert all(parameter.grad is None for parameter in tiny.parameters())
+
+
+def test_no_token_asked_is_no_token_added(tiny):
+    assert torch.equal(generate(tiny, IDS, 0), IDS)
+
+
+def test_the_smallest_windows_work():
+    for longest in (1, 2, 3):
+        torch.manual_seed(0)
+        model = GPT2(Config(vocab=13, longest=longest, d_model=6, heads=3, layers=1)).double()
+        ids = torch.tensor([3, 5, 7, 11])
+        both = [generate(model, ids, 9, cached=cached) for cached in (True, False)]
+        assert torch.equal(*both)
+        assert both[0].shape == (13,)
+
+
+def test_what_cannot_be_read_is_refused_with_what_to_do(tiny):
+    for ids, said in (
+        (torch.zeros(0, dtype=torch.long), "at least one token. .* for GPT-2 is 50256"),
+        (torch.tensor([3, 61]), "the tokens 0 to 60, and the prompt holds 3 to 61. Was it encoded"),
+        (torch.tensor([-1]), "holds -1 to -1"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            generate(tiny, ids, 3)
+    with pytest.raises(ValueError, match=r"0 or more; got -1"):
+        generate(tiny, IDS, -1)
+    with pytest.raises(ValueError, match=r"None keeps all"):
+        generate(tiny, IDS, 3, temperature=1.0, top_k=0)
+
+
+@pytest.mark.parametrize("ids", [[3, 5], "so", IDS.float(), IDS > 3, IDS[0, 0]], ids=repr)
+def test_what_is_no_tensor_of_ids_is_refused_by_saying_what_came(tiny, ids, bare_calls):
+    with pytest.raises(TypeError, match=r"tensor of whole numbers, .* got (a list|a str|torch\.)"):
+        generate(tiny, ids, 3)
+
+
+@pytest.mark.parametrize("stop", [5, ".", [0.5]])
+def test_what_is_no_collection_of_stop_ids_is_refused(tiny, stop, bare_calls):
+    with pytest.raises(TypeError, match=r"ids that end a text, such as \[50256\]; got "):
+        generate(tiny, IDS, 3, stop=stop)
+
+
+@pytest.mark.parametrize("wrong", [{"top_p": 0.9}, {"temperature": -1.0}, {"topp": 0.9}], ids=str)
+def test_a_wrong_choice_is_refused_before_the_first_token_is_asked_for(tiny, wrong):
+    with pytest.raises((ValueError, TypeError)):
+        stream(tiny, IDS, 3, **wrong)
+
+
+def test_a_model_that_drops_numbers_is_refused():
+    torch.manual_seed(0)
+    model = GPT2(replace(Config(13, 7, 6, 3, 1), dropout=0.1))
+    with pytest.raises(ValueError, match=r"drops numbers at random. Call model.eval\(\) first"):
+        generate(model, torch.tensor([3]), 3)
+    generate(model.eval(), torch.tensor([3]), 3)
+
+
+# On the screen.
+
+
+class Bytes:
+    """A tokeniser of bytes: a euro sign is three tokens, none of them a character by itself."""
+
+    def encode(self, text: str) -> list[int]:
+        return list(text.encode())
+
+    def decode(self, ids: list[int]) -> str:
+        return bytes(ids).decode(errors="replace")
+
+
+class Screen(io.StringIO):
+    """What was printed, piece by piece."""
+
+    def __init__(self):
+        super().__init__()
+        self.pieces = []
+
+    def write(self, text: str) -> int:
+        self.pieces += [text] if text else []
+        return super().write(text)
+
+
+class Says(GPT2):
+    """A model of bytes that says what it is told to say."""
+
+    def __init__(self, text: bytes):
+        super().__init__(Config(vocab=256, longest=64, d_model=6, heads=3, layers=1))
+        self.text = list(text)
+        self.eval()
+
+    def forward(self, ids, **how):
+        predicted = super().forward(ids, **how)
+        logits = torch.zeros_like(predicted.logits)
+        logits[..., self.text.pop(0)] = 1.0
+        return predicted._replace(logits=logits)
+
+
+class Streams(Bytes):
+    """The same, which decodes a whole text once only: new ids it decodes as they come."""
+
+    def __init__(self):
+        self.decoded = 0
+        self.stream = BytePair([]).stream
+
+    def decode(self, ids: list[int]) -> str:
+        self.decoded += 1
+        assert self.decoded == 1
+        return super().decode(ids)
+
+
+def said(text: bytes, **how) -> tuple[str, list[str]]:
+    both = []
+    for tokenizer in (Bytes(), Streams()):
+        screen = Screen()
+        written = write(Says(text), tokenizer, "so: ", len(text), file=screen, **how)
+        both.append((written, screen.pieces))
+    assert both[0] == both[1]
+    return both[0]
+
+
+def test_nothing_is_printed_before_all_is_known_to_be_right(tiny, bare_calls):
+    screen = Screen()
+    for wrong, how in (("so: ", {}), ("\3", {"top_p": 0.9}), ("\3", {"stop": 5})):
+        with pytest.raises((ValueError, TypeError)):
+            write(tiny, Bytes(), wrong, 3, file=screen, **how)
+    assert screen.pieces == []
+    assert write(tiny, Bytes(), "\3", 1, file=screen) == screen.getvalue()
+
+
+def test_text_appears_as_it_comes_and_characters_when_they_are_whole():
+    assert said("3 € ¡".encode()) == ("so: 3 € ¡", ["so: ", "3", " ", "€", " ", "¡"])
+
+
+def test_what_never_becomes_a_character_is_shown_at_the_end():
+    assert said(b"a\xe2\x82") == ("so: a�", ["so: ", "a", "�"])
+    assert said(b"a\xe2b") == ("so: a�b", ["so: ", "a", "�b"])
+
+
+def test_a_stop_token_is_not_shown():
+    assert said(b"ab.cd", stop=[ord(".")]) == ("so: ab", ["so: ", "a", "b"])
+
+
+def test_words_get_their_spaces(capsys):
+    torch.manual_seed(0)
+    words = WordTokenizer(["attention", "is", "all", "you", "need"])
+    model = GPT2(Config(vocab=len(words), longest=7, d_model=6, heads=3, layers=1)).eval()
+    text = write(model, words, "attention is", 9)
+    assert capsys.readouterr().out == text
+    assert text.startswith("attention is ")
+    assert len(text.split()) == 11

@@ -1,0 +1,205 @@
+"""Every task by every wrong idea and by every failure of form: tried, counted, shown in the book.
+
+`python -m tests.support.kill_matrix` tries all of it and writes the record that the book shows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from checks import Task, Verdict, grade_source, judge
+from tests.support.attempts import (
+    NAMES,
+    ROOT,
+    Agreeable,
+    altered,
+    answers,
+    known_once,
+    load,
+    nowhere,
+    rewritten,
+    setup,
+    stub,
+    widen,
+)
+
+RECORD = ROOT / "lib" / "catalogue" / "kill_matrix.json"
+FAILS = {"wrong", "raised", "not attempted", "missing", "syntax error", "not understood"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Form:
+    """A failure of form: what is handed in, and what a learner must be told."""
+
+    name: str
+    tried: Callable[[str, Task], Verdict | None]
+    told: Callable[[Task, Verdict], bool]
+
+
+def written(function: str, value: str) -> Callable[[str, Task], Verdict]:
+    """The stub with this body, or with this value."""
+    return lambda name, task: grade_source(
+        task, rewritten(name, task, value if task.is_value else function), setup(name)
+    )
+
+
+def result(change: Callable[[Any], Any]) -> Callable[[str, Task], Verdict | None]:
+    """The right result, changed; None where there is nothing to change."""
+
+    def tried(name: str, task: Task) -> Verdict | None:
+        if task.is_value:
+            changed = change(task.reference)
+            return None if changed is None else judge(task, changed)
+        met: list[bool] = []
+
+        def after(right: Any) -> Any:
+            changed = change(right)
+            met.append(changed is not None)
+            return right if changed is None else changed
+
+        verdict = judge(*altered(task, after=after))
+        return verdict if any(met) else None
+
+    return tried
+
+
+def edits_its_argument(name: str, task: Task) -> Verdict | None:
+    """The reference, after it has changed the first array that it was given."""
+    case = task.draw()[0]
+    places = [n for n, value in enumerate(case.args) if isinstance(value, np.ndarray)]
+    if task.is_value or not places:
+        return None
+
+    def edit(args: Any, kwargs: Any) -> None:
+        first = args[places[0]]
+        first[...] = ~first if "bool" in str(first.dtype) else first + 1
+
+    return judge(*altered(task, before=edit))
+
+
+def missing(name: str, task: Task) -> Verdict:
+    """The answer under another name."""
+    text = re.sub(rf"\b{task.name}\b", f"{task.name}_2", stub(name, task))
+    return grade_source(task, text, setup(name))
+
+
+def fails(task: Task, verdict: Verdict) -> bool:
+    """It is not accepted, and no misconception is blamed for it."""
+    return verdict.status in FAILS and not verdict.misconceptions
+
+
+def wants_a_result(task: Task, verdict: Verdict) -> bool:
+    """It fails; where the answer itself is called, the forgotten `return` is named."""
+    seen = repr(verdict)
+    named = "None" in seen and (task.is_value or "did you forget `return`" in seen)
+    return fails(task, verdict) and (task.call is not None or named)
+
+
+FORMS = (
+    Form(
+        "the untouched stub",
+        lambda name, task: grade_source(task, stub(name, task), setup(name)),
+        lambda task, verdict: (
+            verdict.status == "not attempted" and "not attempted yet" in repr(verdict)
+        ),
+    ),
+    Form("an empty body", written("pass", "None"), wants_a_result),
+    Form("`return None`", written("return None", "None"), wants_a_result),
+    Form(
+        "an exception",
+        written("raise ValueError('the cat sat on it')", "1 / 0"),
+        lambda task, verdict: (
+            verdict.status == "raised"
+            and ("ZeroDivisionError" if task.is_value else "the cat sat on it") in repr(verdict)
+        ),
+    ),
+    Form(
+        "a syntax error",
+        written("return (", "return ("),
+        lambda task, verdict: (
+            verdict.status == "syntax error"
+            and "line" in repr(verdict)
+            and task.name in repr(verdict)
+        ),
+    ),
+    Form(
+        "another name",
+        missing,
+        lambda task, verdict: verdict.status == "missing" and task.name in repr(verdict),
+    ),
+    Form(
+        "an axis too many",
+        result(widen),
+        lambda task, verdict: (
+            verdict.status in ("wrong", "not understood")
+            and (not task.unique or not verdict.misconceptions)
+            and (not task.unique or bool(re.search(r"shape|expected", repr(verdict))))
+        ),
+    ),
+    Form("NaN", result(nowhere), lambda task, verdict: verdict.status in FAILS),
+    Form(
+        "an object equal to everything",
+        result(lambda right: Agreeable()),
+        lambda task, verdict: verdict.status in FAILS,
+    ),
+    Form(
+        "an argument changed in place",
+        edits_its_argument,
+        lambda task, verdict: verdict.status == "wrong" and verdict.misconceptions == ("M36",),
+    ),
+)
+
+
+def row(name: str, task: Task) -> dict[str, Any]:
+    """All that was tried on one task, and what became of it."""
+    ideas = [(one, judge(task, one.answer)) for one in task.wrong]
+    forms = {}
+    for form in FORMS:
+        verdict = form.tried(name, task)
+        forms[form.name] = None if verdict is None else form.told(task, verdict)
+    return {
+        "task": task.id,
+        "title": task.title,
+        "ideas": [one.misconception for one, _ in ideas],
+        "killed": sum(not verdict.passed for _, verdict in ideas),
+        "named": sum(verdict.misconceptions == one.ids for one, verdict in ideas),
+        "styles": len(answers(name)[task.id]),
+        "refused": sum(not judge(task, right).passed for right in answers(name)[task.id]),
+        "forms": forms,
+    }
+
+
+def totals(rows: list[dict[str, Any]]) -> str:
+    """What all tasks come to, in one sentence."""
+    told = [one for row in rows for one in row["forms"].values() if one is not None]
+    ideas = sum(len(row["ideas"]) for row in rows)
+    killed, named, refused, styles = (
+        sum(row[key] for row in rows) for key in ("killed", "named", "refused", "styles")
+    )
+    return (
+        f"{len(rows)} tasks: {killed} of {ideas} wrong ideas killed, {named} named; "
+        f"{sum(told)} of {len(told)} failures of form told; "
+        f"{refused} of {styles} right answers refused"
+    )
+
+
+def main() -> None:
+    """Try everything, write the record, and say the totals."""
+    with known_once():
+        found = {name: [row(name, task) for task in load(name).tasks] for name in NAMES}
+    parts = []
+    for name, rows in found.items():
+        lines = ",\n".join(json.dumps(one, ensure_ascii=False) for one in rows)
+        parts.append(f"{json.dumps(name)}: [\n{lines}\n]")
+    RECORD.write_text("{\n" + ",\n".join(parts) + "\n}\n", "utf8")
+    print(totals([one for rows in found.values() for one in rows]))
+
+
+if __name__ == "__main__":
+    main()
