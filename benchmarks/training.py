@@ -4,8 +4,9 @@
     python benchmarks/training.py recipe    five seeds of three recipes: half an hour
     python benchmarks/training.py whole     five seeds of the recommended recipe to its end
 
-A step is draw, forward, loss, backward, clipping and AdamW: ours is `lib.training.loop.train` itself,
-theirs the loop that their users write. All begin with the same parameters, and their losses are
+A step is draw, forward, loss, backward, clipping and AdamW: ours is
+`lib.training.loop.train` itself, theirs the loop that their users write. All begin with the same
+parameters, and their losses are
 compared before their times. Ratios of neighbouring runs hold where single times do not.
 """
 

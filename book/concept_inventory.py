@@ -1,6 +1,7 @@
 """The questions of the course as a page shows them: without a script, their answers are folded.
 
-With one (book/assets/inventory.js), they are marked where they stand, and kept in the browser alone.
+With one (book/assets/inventory.js), they are marked where they stand,
+and kept in the browser alone.
 """
 
 from __future__ import annotations

@@ -232,7 +232,7 @@ def torch_works(run=subprocess.run) -> Finding:
 
 def weights(folder: Path | None = None) -> Finding:
     """Are the real model's weights there, and whole?"""
-    what, said = "the real model's weights are whole", constants(ROOT / "lib" / "encoder.py")
+    what, said = "the real model's weights are whole", constants(ROOT / "lib/pretrained/minilm.py")
     spec = importlib.util.find_spec(said["MODULE"]) if folder is None else None
     if spec and spec.submodule_search_locations:
         folder = Path(spec.submodule_search_locations[0]) / "model"

@@ -39,7 +39,9 @@ def show(thing: Any) -> Source:
     found = inspect.unwrap(thing) if callable(thing) else thing
     module = getattr(found, "__module__", None) or ""
     if not module.startswith("lib.") or not (inspect.isclass(found) or inspect.isroutine(found)):
-        raise TypeError("show: give a function or a class of lib, such as lib.attention.dot_product.attend")
+        raise TypeError(
+            "show: give a function or a class of lib, such as lib.attention.dot_product.attend"
+        )
     path = module.replace(".", "/") + ".py"
     if getattr(sys.modules[module], "__path__", None):
         path = module.replace(".", "/") + "/__init__.py"

@@ -7,6 +7,7 @@ import importlib
 import inspect
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 from checks import Exercise
@@ -44,11 +45,11 @@ def imported(source: str) -> list[tuple[str, list[str]]]:
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("lib"):
             continue
-        names = [one.name for one in node.names]
-        if node.module == "lib":
-            found += [(f"lib.{one}", []) for one in names]
-        elif not node.module.startswith("checks"):
-            found.append((node.module, names))
+        names = [alias.name for alias in node.names]
+        whole = [name for name in names if find_spec(f"{node.module}.{name}")]
+        found += [(f"{node.module}.{name}", []) for name in whole]
+        if rest := [name for name in names if name not in whole]:
+            found.append((node.module, rest))
     return found
 
 

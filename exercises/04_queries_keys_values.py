@@ -141,7 +141,8 @@ LOOKUP_WRONG = [
     Wrong("M16", lambda query, keys, values: values[(keys @ query).argmax()]),
     Wrong("M17", lambda query, keys, values: values.mean(0)),
     Wrong("M18", lambda query, keys, values: sigmoid(keys @ query) @ values),
-    Wrong("M19", lambda query, keys, values: functional.softmax(functional.softmax(keys @ query)) @ values),
+    Wrong("M19", lambda query, keys, values:
+          functional.softmax(functional.softmax(keys @ query)) @ values),
     Wrong("M80", lambda query, keys, values:
           functional.softmax(keys @ query / np.sqrt(len(query))) @ values),
     Wrong("M176", lambda query, keys, values: np.exp(keys @ query) @ values),

@@ -131,7 +131,9 @@ TEMPERATURE = [
     Wrong("M178", lambda scores, temperature: functional.softmax(scores)),
     Wrong("M160", lambda scores, temperature: functional.softmax(scores) / temperature),
     Wrong("M13", lambda scores, temperature: _shares(np.exp(scores / temperature))),
-    Wrong("M11", lambda scores, temperature: functional.softmax(scores, 0, temperature=temperature)),
+    Wrong(
+        "M11", lambda scores, temperature: functional.softmax(scores, 0, temperature=temperature)
+    ),
     Wrong("M16", lambda scores, temperature: _all_to_the_largest(scores)),
     Wrong("M17", lambda scores, temperature: np.full(scores.shape, 1 / scores.shape[-1])),
     Wrong("M19", lambda scores, temperature: functional.softmax(softmax_at(scores, temperature))),

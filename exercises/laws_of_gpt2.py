@@ -14,7 +14,7 @@ from checks import Law
 from checks.run.plain_data import as_numbers, plain
 from exercises.gpt2_by_parts import loss
 
-TINY = Path(__file__).resolve().parents[1] / "lib" / "tiny_gpt2"
+TINY = Path(__file__).resolve().parents[1] / "lib" / "datasets" / "tiny_gpt2"
 
 
 def table(answer, *args):

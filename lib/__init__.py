@@ -1,1 +1,18 @@
-"""The definitions of the course: a ladder of small rooms, each of which imports only from below."""
+"""What the course defines, in plain NumPy and plain PyTorch."""
+
+LAYERS = (
+    "shapes",
+    "seeds",
+    "functional",
+    "by_hand",
+    "datasets",
+    "text",
+    "attention",
+    "models",
+    "training",
+    "pretrained",
+    "interpretability",
+    "debugging",
+    "fast",
+)
+"""The modules and packages of lib: each imports only those before it."""

@@ -58,7 +58,7 @@ def book_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pages = shared / "book" / "_build" / "html"
     with FileLock(shared / "book.lock"):
         if not (shared / "book.built").exists():
-            command = [sys.executable, ROOT / "tools" / "build_book.py", "--all",
+            command = [sys.executable, ROOT / "book" / "build" / "book.py", "--all",
                        "--path-output", shared / "book"]  # fmt: skip
             done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
             assert done.returncode == 0, f"the book does not build:\n{done.stdout}\n{done.stderr}"
@@ -117,7 +117,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if {"book", "book_folder", "browser"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("book")
-        if "grading" in item.path.relative_to(ROOT).parts:
+        if "classroom" in item.path.relative_to(ROOT).parts:
             item.add_marker("linux")
 
 

@@ -1,4 +1,4 @@
-"""The rules of the house, each held by a test of a dozen lines."""
+"""The rules of the architecture, each held by a test of a dozen lines."""
 
 import ast
 import importlib
@@ -6,11 +6,13 @@ import inspect
 import json
 import re
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from lib import LAYERS
 from lib.shapes import AXES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -21,23 +23,24 @@ FILES = sorted(
 )
 TEXTS = {".py", ".md", ".js", ".css", ".yml", ".toml", ".txt", ".cfg", ".json", ".bib", ""}
 
-FLOORS = {  # a module imports only from floors below its own
-    "shapes": 0, "repro": 0,
-    "bpe": 1, "byhand": 1, "compiled": 1, "evidence": 1, "ledger": 1, "ops": 1,
-    "diagnosis": 2, "hub": 2, "masks": 2, "onescreen": 2, "positions": 2, "stories": 2, "tokens": 2,
-    "vectors": 2,
-    "attention": 3, "experiments": 3, "suspects": 3,
-    "onethread": 4, "pretrained": 4, "reading": 4, "tiled": 4,
-    "efficient": 5, "multihead": 5,
-    "transformer": 6,
-    "encoder": 7, "gpt2": 7, "optimising": 7, "probes": 7, "seq2seq": 7, "tasks": 7,
-    "checkpoints": 8, "corpus": 8, "generation": 8, "induction": 8, "onetoken": 8,
-    "options": 8, "packed": 9, "training": 9,
-    "style": 10, "svg": 11, "plane": 12, "plots": 13, "widgets": 14,  # drawing
-    "catalogue": 20, "notebook": 21, "checking": 21,  # the roof
-    "environment": 21, "inventory": 21, "playground": 21, "grading": 22,
-}  # fmt: skip
-MODELS, DRAWING, ROOF = range(4, 10), range(10, 20), range(20, 30)
+# Who may import whom, from the outside in. A package that is not named here is on top.
+PACKAGES = {
+    "lib": {"lib"},
+    "checks": {"checks"},
+    "figures": {"figures", "lib"},
+    "exercises": {"exercises", "checks", "lib"},
+    "classroom": {"classroom", "figures", "checks", "exercises", "lib"},
+    "book": {"book", "figures", "checks", "lib"},
+}
+ALSO = {"exercises/00_start.py": {"book"}}  # its task is to examine the installation
+NUMPY_ALONE = [
+    "lib.shapes", "lib.seeds", "lib.functional", "lib.by_hand", "lib.datasets.stories",
+    "lib.attention.dot_product", "lib.attention.masks", "lib.attention.positions",
+    "lib.attention.heads", "lib.attention.tiled", "lib.debugging.numpy_gpt2",
+    "lib.debugging.broken_models", "lib.debugging.experiments", "lib.debugging.decision_tree",
+    "lib.text.word_vectors", "lib.interpretability.linear_probes", "checks", "checks.drivers",
+]  # fmt: skip
+KNOWS_FAST = {"lib/training/__main__.py"}
 
 FRAME = ["Before you start", "By hand", "Try it", "In a real model", "Exercises",
          "What the sources say", "Check yourself", "Summary", "References"]  # fmt: skip
@@ -58,14 +61,14 @@ def read(path: Path) -> str:
     return (ROOT / path).read_text("utf8")
 
 
-def of_lib(path: Path) -> str:
-    """The room of lib that a file belongs to."""
+def layer_of(path: Path) -> str:
+    """The layer of lib that a file belongs to."""
     return path.relative_to("lib").parts[0].removesuffix(".py")
 
 
-def modules() -> list[Path]:
-    return [path for path in FILES if path.parts[0] == "lib" and path.suffix == ".py"
-            and path != Path("lib/__init__.py")]  # fmt: skip
+def modules(package: str = "lib") -> list[Path]:
+    return [path for path in FILES if path.parts[0] == package and path.suffix == ".py"
+            and path.name != "__init__.py"]  # fmt: skip
 
 
 @cache
@@ -80,58 +83,97 @@ def imported(path: Path) -> set[str]:
     return names
 
 
+def roots(path: Path) -> set[str]:
+    return {name.split(".")[0] for name in imported(path)}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_packages_import_one_way(package):
+    ours = {path.parts[0] for path in FILES if path.suffix == ".py" and len(path.parts) > 1}
+    for path in modules(package):
+        foreign = roots(path) & ours - PACKAGES[package] - ALSO.get(path.as_posix(), set())
+        assert not foreign, f"{path} may not import {foreign}"
+
+
 @pytest.mark.parametrize("path", modules(), ids=str)
-def test_imports_only_go_down(path):
-    room = of_lib(path)
+def test_a_module_of_lib_imports_only_from_its_own_layer_and_those_before_it(path):
+    own = LAYERS.index(layer_of(path))
     for name in imported(path):
-        if not name.startswith("lib."):
-            continue
-        below = name.split(".")[1]
-        if below == room:
-            continue
-        assert FLOORS[below] < FLOORS[room], f"{room} may not import {below}"
-        if FLOORS[room] in DRAWING:
-            assert FLOORS[below] not in MODELS, "drawing takes arrays and knows no models"
+        if name.startswith("lib."):
+            assert LAYERS.index(name.split(".")[1]) <= own, f"{path} may not import {name}"
 
 
-def test_every_room_of_lib_has_a_floor():
-    assert {of_lib(path) for path in modules()} == set(FLOORS)
+def test_every_module_of_lib_stands_in_a_layer():
+    assert {layer_of(path) for path in modules()} == set(LAYERS)
 
 
-def test_only_the_roof_knows_notebooks_and_only_models_need_torch():
+@pytest.mark.parametrize(
+    "path", [path for path in modules() if layer_of(path) in ("attention", "models")], ids=str
+)
+def test_plain_is_plain(path):
+    for node in ast.walk(ast.parse(read(path))):
+        if isinstance(node, ast.ClassDef):
+            bases = {ast.unparse(base) for base in node.bases}
+            assert not bases & {"torch.autograd.Function", "autograd.Function", "nn.Linear"}
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value).startswith("torch"):
+            assert not node.attr.startswith("_"), f"{path}: {ast.unparse(node)} is private"
+    assert not roots(path) & {"numba"}
+
+
+def test_fast_is_outside():
     for path in modules():
-        names = {name.split(".")[0] for name in imported(path)}
-        floor = FLOORS[of_lib(path)]
-        assert "IPython" not in names or floor in ROOF, path
-        assert "torch" not in names or floor >= 4 or path.name == "repro.py", path
-        assert "matplotlib" not in names or floor in DRAWING, path
+        if layer_of(path) != "fast" and path.as_posix() not in KNOWS_FAST:
+            assert not any(name.startswith("lib.fast") for name in imported(path)), path
+    for package in ("figures", "checks", "classroom", "book", "exercises"):
+        for path in modules(package):
+            assert not any(name.startswith("lib.fast") for name in imported(path)), path
+
+
+def test_what_the_page_runs_needs_numpy_alone():
+    blocked = "import sys; sys.modules.update(torch=None, numba=None); "
+    program = blocked + "import " + ", ".join(NUMPY_ALONE)
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_who_may_know_notebooks_and_matplotlib():
+    for package in PACKAGES:
+        for path in modules(package):
+            known = roots(path)
+            assert "IPython" not in known or package not in ("lib", "exercises"), path
+            assert "matplotlib" not in known or package == "figures", path
+            assert "numba" not in known or path.is_relative_to("lib/fast"), path
+
+
+def test_drawing_knows_no_models():
+    for path in modules("figures"):
+        if "playground" not in path.parts:
+            assert "torch" not in roots(path), f"{path} takes arrays and counts, and no models"
 
 
 def test_the_palette_needs_nothing_installed():
-    assert {name.split(".")[0] for name in imported(Path("figures/palette.py"))} <= {"math", "typing"}
+    assert roots(Path("figures/palette.py")) <= {"math", "typing"}
 
 
-def test_the_map_of_the_readme_is_the_tree():
+def folder_lines(text: str) -> dict[str, str]:
+    """Folder and description of each line such as `lib/attention/  Attention and what ...`."""
+    return dict(re.findall(r"^([\w./]+/) {2,}(.+)$", text, re.MULTILINE))
+
+
+def test_the_map_of_the_readme_names_every_folder_and_nothing_else():
     block = re.search(r"```text\n(.*?)```", read(Path("README.md")), re.DOTALL).group(1)
     mapped = {line.split()[0] for line in block.splitlines() if line.strip()}
-    # A module of lib has a line of its own; every other folder is one place.
-    places = {
-        path.as_posix() if len(path.parts) == 1 or path.parts[:-1] == ("lib",)
-        else "/".join(path.parts[: 2 if path.parts[0] == "lib" else 1]) + "/"
-        for path in FILES
-    } - {"lib/__init__.py"}  # fmt: skip
-    assert mapped == places
+    assert mapped == {f"{path.parts[0]}/" for path in FILES if len(path.parts) > 1}
 
 
-def test_the_readme_states_the_size_of_lib():
-    floors = [path for path in modules() if FLOORS[of_lib(path)] < 10]
-    lines = sum(len(read(path).splitlines()) for path in floors)
-    stated = re.search(r"([\d,]+) lines", read(Path("README.md"))).group(1)
-    assert int(stated.replace(",", "")) == pytest.approx(lines, rel=0.1)
+def test_every_package_says_what_it_is_for():
+    for path in FILES:
+        if path.name == "__init__.py" and path.parts[0] in PACKAGES:
+            assert ast.get_docstring(ast.parse(read(path))), path
 
 
 def test_every_axis_word_of_a_signature_is_defined_and_on_the_notation_page():
-    notation = read(Path("notation.md"))
+    notation = read(Path("appendix/notation.md"))
     for path in modules():
         for shape in re.findall(
             r'\b(?:Float|Bool|Int|Num|Shaped)\[[\w.]+, "([^"]*)"\]', read(path)
@@ -142,8 +184,9 @@ def test_every_axis_word_of_a_signature_is_defined_and_on_the_notation_page():
         assert f"| `{word}` |" in notation, f"{word} is not on the notation page"
 
 
-@pytest.mark.parametrize("room", [room for room, floor in FLOORS.items() if floor < 10])
-def test_every_public_definition_says_what_it_does_and_names_its_source(room):
+@pytest.mark.parametrize("path", modules(), ids=str)
+def test_every_public_definition_says_what_it_does_and_names_its_source(path):
+    room = ".".join(path.with_suffix("").parts[1:])
     module = importlib.import_module(f"lib.{room}")
     assert module.__doc__
     for name, thing in vars(module).items():
@@ -151,7 +194,7 @@ def test_every_public_definition_says_what_it_does_and_names_its_source(room):
         if name.startswith("_") or not here or not callable(thing):
             continue
         assert inspect.getdoc(thing), f"{room}.{name} has no docstring"
-        if inspect.isfunction(inspect.unwrap(thing)) and room not in ("shapes", "repro"):
+        if inspect.isfunction(inspect.unwrap(thing)) and room not in ("shapes", "seeds"):
             assert "Source:" in inspect.getdoc(thing), f"{room}.{name} does not name its source"
 
 
@@ -181,12 +224,12 @@ def test_a_chapter_ends_with_five_questions_of_one_right_choice_each(path):
 
 @pytest.mark.parametrize(
     "path", [path for path in FILES if path.suffix in {".py", ".js", ".css", ".md"}
-             and path.parts[0] in {"lib", "assets", "book/extensions", "chapters", "exercises"}
+             and path.parts[0] in {*PACKAGES, "chapters"}
              and path != Path("figures/palette.py")], ids=str,
 )  # fmt: skip
 def test_a_colour_is_spelled_in_one_place_only(path):
     found = {match.group() for match in COLOUR.finditer(read(path))}
-    assert found <= ALLOWED.get(path.as_posix(), set()), f"take these from lib.style: {found}"
+    assert found <= ALLOWED.get(path.as_posix(), set()), f"take these from figures.palette: {found}"
 
 
 def test_no_cupboards_no_big_files_no_secrets_of_one_machine():
@@ -200,11 +243,15 @@ def test_no_cupboards_no_big_files_no_secrets_of_one_machine():
 
 
 def test_every_requirement_is_pinned_exactly():
-    for name in (str(path) for path in FILES if path.match("requirements*.txt")):
+    for name in (
+        str(path)
+        for path in FILES
+        if path.match("requirements*.txt") or path.match("requirements/*.txt")
+    ):
         lines = [line for line in read(Path(name)).splitlines() if not line.startswith(("#", "-r"))]
         assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines), name
     assert "torch" not in read(Path("requirements/book.txt")).replace("No torch", "")
-    for folder in (Path(), Path("tools/audit")):
+    for folder in (Path(), Path("book/build/audit")):
         package = json.loads(read(folder / "package.json"))
         for version in {**package["dependencies"], **package.get("devDependencies", {})}.values():
             assert re.fullmatch(r"[\d.]+", version)

@@ -31,7 +31,7 @@ from book.build.notebooks import ROOMS, ROOT, build, pages
 
 BOOK = ROOT / "_build" / "html"
 ENVIRONMENT = ROOT / "_build" / ".doctrees" / "environment.pickle"
-WATCHED = ("*.md", "chapters/*.md", "exercises/*.md", "references.bib", "assets/*")
+WATCHED = ("*.md", "chapters/*.md", "exercises/*.md", "references.bib", "book/assets/*")
 
 
 def is_newer(page: Path) -> bool:

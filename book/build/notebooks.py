@@ -7,8 +7,8 @@
 
 Outputs are reused while the code cells (sources and tags) are unchanged, so an edit of the words
 executes nothing. They are not reused because they are still true: nbval, in `make test`, says that.
-Before the first of its code cells each notebook gets one more, book/build/first_cell.py, for those who
-open it alone on Colab.
+Before the first of its code cells each notebook gets one more, book/build/first_cell.py, for
+those who open it alone on Colab.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from traitlets.config import Config
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("chapters", "exercises")
 FOLDS = re.compile(r"(?<=^</details>)\n(?=<details)", re.MULTILINE)
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -37,7 +37,7 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 SETTLED = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0",
            "ATTENTION_RECORD": "off"}  # fmt: skip
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]
-FIRST = (ROOT / "tools" / "first_cell.py").read_text("utf8").rstrip("\n").replace(
+FIRST = (ROOT / "book" / "build" / "first_cell.py").read_text("utf8").rstrip("\n").replace(
     "{repository}", PROJECT["urls"]["Repository"]
 )  # fmt: skip
 # Folded in JupyterLab and VS Code, a form on Colab, and not on the book's page.

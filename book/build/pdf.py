@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MEGABYTES = 25
 CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 # Left to the screen: the definitions with their code, which are searched and not read.
-ON_SCREEN = "reference/"
+ON_SCREEN = "appendix/reference/"
 
 
 @dataclass(frozen=True)

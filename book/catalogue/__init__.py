@@ -1,15 +1,13 @@
-"""The claims of the five sources, their errata, and learners' misconceptions, as valid data."""
+"""The claims of the five sources and their errata, as valid data."""
 
 from __future__ import annotations
 
 import functools
 import re
 from dataclasses import dataclass
-from importlib import resources
-from pathlib import Path
 from typing import Any
 
-from checks.feedback.misconceptions import CatalogueError, _fields, _load, misconceptions
+from checks.feedback.catalogue_file import CatalogueError, load, text_fields
 
 VERDICTS = {
     "right": "right",
@@ -47,8 +45,6 @@ SOURCES = {
 }
 
 
-
-
 @dataclass(frozen=True)
 class Claim:
     """What a source claims, whether it is so, what this course says, and in which chapter."""
@@ -83,37 +79,23 @@ class Erratum:
         )
 
 
-
-
-
-
 @functools.cache
 def claims() -> dict[str, Claim]:
     """All claims by id, in the order of the sources."""
-    return {key: _claim(key, entry) for key, entry in _load("claims.yml").items()}
+    return {key: _claim(key, entry) for key, entry in load(__package__, "claims.yml").items()}
 
 
 @functools.cache
 def errata() -> dict[str, Erratum]:
     """All errata by id, each with its claims."""
-    return {key: _erratum(key, entry) for key, entry in _load("errata.yml").items()}
-
-
-
-
-
-
-
-
-
-
+    return {key: _erratum(key, entry) for key, entry in load(__package__, "errata.yml").items()}
 
 
 def _claim(key: str, entry: Any) -> Claim:
     if not re.fullmatch(r"S[0-4]-\d\d", key):
         raise CatalogueError(f"{key}: a claim is called like S1-14")
     wanted = {"claim", "verdict", "says", "chapter"}
-    fields = _fields(key, entry, wanted, wanted | {"erratum"})
+    fields = text_fields(key, entry, wanted, wanted | {"erratum"})
     if fields["verdict"] not in VERDICTS:
         raise CatalogueError(f"{key}: verdict must be one of {', '.join(VERDICTS)}")
     if not re.fullmatch(r"\d\d", fields["chapter"]):
@@ -124,7 +106,7 @@ def _claim(key: str, entry: Any) -> Claim:
 def _erratum(key: str, entry: Any) -> Erratum:
     if not re.fullmatch(r"E\d\d?", key):
         raise CatalogueError(f"{key}: an erratum is called like E7")
-    fields = _fields(key, entry, {"name", "known"}, {"name", "known"})
+    fields = text_fields(key, entry, {"name", "known"}, {"name", "known"})
     said = tuple(one for one in claims().values() if one.erratum == key)
     if not said:
         raise CatalogueError(f"{key}: no claim in claims.yml has this erratum")

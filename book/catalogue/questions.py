@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass
 from importlib import resources
 
-from checks.feedback.misconceptions import CatalogueError, _load, misconceptions
+from checks.feedback.catalogue_file import CatalogueError, load
+from checks.feedback.misconceptions import misconceptions
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Question:
 @functools.cache
 def skills() -> dict[str, str]:
     """The skills that the questions ask for, by key, in the order of the course."""
-    return _load("questions.yml")["skills"]
+    return load(__package__, "questions.yml")["skills"]
 
 
 @functools.cache
@@ -68,7 +69,7 @@ def questions() -> tuple[Question, ...]:
 
     Raises: CatalogueError for one that is malformed, which says which and how.
     """
-    found = _load("questions.yml")["questions"]
+    found = load(__package__, "questions.yml")["questions"]
     return tuple(_question(key, entry) for key, entry in found.items())
 
 

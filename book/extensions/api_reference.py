@@ -10,56 +10,67 @@ from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
-MAP = re.compile(r"^lib/(\w+)\.py +floor (\d+): (.+)$", re.MULTILINE)
+from lib import LAYERS
+
 FIELD = re.compile(r"^(Source|Taught in|Raises): ", re.MULTILINE)
-NAMED = re.compile(r"`(lib\.\w+(?:\.\w+)?)`")
-QUOTED = re.compile(r"# lib/(\w+)\.py\n(?:@.*\n)*(?:def|class) (\w+)")
+NAMED = re.compile(r"`(lib(?:\.\w+)+)`")
+QUOTED = re.compile(r"# lib/([\w/]+)\.py\n(?:@.*\n)*(?:def|class) (\w+)")
 MADE = {"__init__", "__call__"}  # of what a class has by its nature, what a caller meets
 
 
 @dataclass(frozen=True)
-class Room:
-    """A module of lib, on its floor."""
+class Module:
+    """A module of lib, such as `attention.masks`."""
 
     name: str
-    floor: int
-    about: str
     file: Path
+
+    @property
+    def path(self):
+        """Where it stands in the repository."""
+        return f"lib/{self.name.replace('.', '/')}.py"
+
+    @property
+    def about(self):
+        """What it says of itself, in one line."""
+        return ast.get_docstring(self.tree).splitlines()[0]
 
     def definitions(self):
         """The functions and classes that others may use, in the order of the file."""
         kinds = (ast.FunctionDef, ast.ClassDef)
-        return [one for one in self.tree.body if isinstance(one, kinds) and one.name[0] != "_"]
+        return [node for node in self.tree.body if isinstance(node, kinds) and node.name[0] != "_"]
 
     @property
     def tree(self):
         return ast.parse(self.file.read_text("utf8"))
 
 
-def rooms(source, floors=range(100)):
-    """The modules of these floors, in the order of the map that the README gives."""
-    source = Path(source)
-    found = MAP.findall((source / "README.md").read_text("utf8"))
-    return [
-        Room(name, int(floor), about, source / "lib" / f"{name}.py")
-        for name, floor, about in found
-        if int(floor) in floors
-    ]
+def modules(source, layers=LAYERS):
+    """The modules of these layers of lib: `functional` is one, `attention` has several."""
+    found = []
+    for layer in layers:
+        place = Path(source) / "lib" / layer
+        files = sorted(place.glob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
+        for file in files:
+            if not file.stem.startswith("__"):
+                inside = file.relative_to(Path(source) / "lib").with_suffix("")
+                found.append(Module(".".join(inside.parts), file))
+    return found
 
 
-def page(room, chapters):
+def page(module, chapters):
     """A module as Markdown: what it says of itself, then its definitions."""
-    text = room.file.read_text("utf8")
-    parts = [f"(lib.{room.name})=\n## lib.{room.name}", f"*Floor {room.floor}.*"]
-    parts += [linked(ast.get_docstring(room.tree))]
-    for one in room.definitions():
+    text = module.file.read_text("utf8")
+    parts = [f"(lib.{module.name})=\n## lib.{module.name}"]
+    parts += [linked(ast.get_docstring(module.tree))]
+    for one in module.definitions():
         parts += [
-            f"({label(f'lib.{room.name}.{one.name}')})=\n### {one.name}",
+            f"({label(f'lib.{module.name}.{one.name}')})=\n### {one.name}",
             fence(stub(one, text)),
         ]
         parts += [described(one, chapters)]
         parts += [term(method, chapters) for method in methods(one) if method.name not in MADE]
-        where = f"<code>lib/{room.name}.py</code>, line {one.lineno}"
+        where = f"<code>{module.path}</code>, line {one.lineno}"
         summary = f'<details class="source"><summary>The code: {where}</summary>'
         parts += [summary, fence(code(one, text)), "</details>"]
     return "\n\n".join(part for part in parts if part)
@@ -146,19 +157,20 @@ def linked(text):
 
 
 def overview(source):
-    """Every definition by floor, in one table."""
-    rows = ["| floor | module | what it is | definitions |", "|---|---|---|---|"]
-    for room in rooms(source):
+    """Every definition by module, in one table."""
+    rows = ["| module | what it is | definitions |", "|---|---|---|"]
+    for module in modules(source):
         names = [
-            f"[{one.name}](#{label(f'lib.{room.name}.{one.name}')})" for one in room.definitions()
+            f"[{node.name}](#{label(f'lib.{module.name}.{node.name}')})"
+            for node in module.definitions()
         ]
-        what = f"| {room.floor} | [{room.name}](#lib.{room.name}) | {room.about} |"
-        rows.append(f"{what} {', '.join(names)} |")
+        row = f"| [{module.name}](#lib.{module.name}) | {module.about} | {', '.join(names)} |"
+        rows.append(row)
     return "\n".join(rows)
 
 
-class Floors(SphinxDirective):
-    """`{floors} 3 4` is every module of floors 3 and 4; without a number, the table of all."""
+class Definitions(SphinxDirective):
+    """`{definitions} attention` is every module of that layer; without a name, a table of all."""
 
     optional_arguments = 1
     final_argument_whitespace = True
@@ -166,10 +178,10 @@ class Floors(SphinxDirective):
     def run(self):
         source = Path(self.env.srcdir)
         chapters = {path.stem[:2]: path.stem for path in (source / "chapters").glob("[0-9]*.ipynb")}
-        floors = [int(number) for number in (self.arguments or [""])[0].split()]
-        for room in rooms(source):
-            self.env.note_dependency(str(room.file))
-        made = "\n\n".join(page(room, chapters) for room in rooms(source, floors))
+        layers = (self.arguments or [""])[0].split()
+        for module in modules(source):
+            self.env.note_dependency(str(module.file))
+        made = "\n\n".join(page(module, chapters) for module in modules(source, layers))
         return parsed(self, made or overview(source))
 
 
@@ -187,6 +199,7 @@ def point_to_reference(app, doctree, docname):
         if not (found := QUOTED.match(block.astext())):
             continue
         module, name = found.groups()
+        module = module.replace("/", ".")
         place = labels.get(label(f"lib.{module}.{name}")) or labels.get(f"lib.{module}")
         if place:
             to, anchor, _ = place
@@ -197,6 +210,6 @@ def point_to_reference(app, doctree, docname):
 
 
 def setup(app):
-    app.add_directive("floors", Floors)
+    app.add_directive("definitions", Definitions)
     app.connect("doctree-resolved", point_to_reference)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

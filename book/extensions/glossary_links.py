@@ -12,8 +12,8 @@ from typing import NamedTuple
 from docutils import nodes
 from sphinx import addnodes
 
-GLOSSARY = "glossary"
-NOT_READ = (GLOSSARY, "reference/")  # the entries themselves, and what is quoted from lib
+GLOSSARY = "appendix/glossary"
+NOT_READ = (GLOSSARY, "appendix/reference/")  # the entries themselves, and what is quoted from lib
 UNLINKED = {"Exercises", "References", "Check yourself", "What the sources say", "How far you are"}
 PASSED_OVER = (
     nodes.title, nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.reference,

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from docutils import nodes
 from sphinx import addnodes
 
-NOTATION, GLOSSARY = "notation", "glossary"
+NOTATION, GLOSSARY = "appendix/notation", "appendix/glossary"
 ABOUT = "Search the course for a word, a symbol such as √d_k, or a name of its code."
 ALSO = {  # what readers type: the entry of the glossary where they find it
     "attend": "query",

@@ -137,7 +137,7 @@ def draw_icons(app):
     """The icon as pixels, out of the rectangles of favicon.svg."""
     if app.builder.format != "html":
         return
-    drawing = ElementTree.parse(Path(app.srcdir) / "assets" / "favicon.svg").getroot()
+    drawing = ElementTree.parse(Path(app.srcdir) / "book" / "assets" / "favicon.svg").getroot()
     large = draw_icon(drawing, 720)
     out = Path(app.outdir) / "_static"
     out.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from book.extensions.api_reference import parsed
 
-GUIDE = "guide"
+GUIDE = "appendix/guide"
 WORDS_A_MINUTE = 200
 NOT_PROSE = re.compile(
     r"\A---.*?^---$|^```.*?^```$|^\$\$.*?^\$\$|<[^>]+>", re.DOTALL | re.MULTILINE

@@ -74,9 +74,9 @@ def lay_in(app):
     for font in FONTS:
         for file in sorted(packages.glob(f"@fontsource-variable/*/files/{font}")):
             copy(file, static / "fonts" / file.name)
-    for script in sorted((source / "lib" / "widgets").glob("*.js")):
+    for script in sorted((source / "figures" / "widgets").glob("*.js")):
         copy(script, static / "widgets" / script.name)
-    copy(source / "lib" / "widgets" / "kit.css", static / "kit.css")
+    copy(source / "figures" / "widgets" / "kit.css", static / "kit.css")
     (static / "palette.css").write_text(palette.css(), "utf8")
 
 

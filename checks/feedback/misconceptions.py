@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
+
+from checks.feedback.catalogue_file import CatalogueError, load, text_fields
 
 
 @dataclass(frozen=True)
@@ -19,14 +20,13 @@ class Misconception:
     read: str = ""
 
 
-class CatalogueError(ValueError):
-    """An entry of the catalogue is malformed; the message says which and how."""
-
-
 @functools.cache
 def misconceptions() -> dict[str, Misconception]:
     """All misconceptions by id."""
-    return {key: _misconception(key, entry) for key, entry in _load("misconceptions.yml").items()}
+    return {
+        key: _misconception(key, entry)
+        for key, entry in load(__package__, "misconceptions.yml").items()
+    }
 
 
 def is_written(read: str) -> bool:
@@ -49,36 +49,10 @@ def heading_of(page: str, anchor: str) -> str:
     return ""
 
 
-def _load(name: str) -> dict[str, Any]:
-    import yaml
-
-    class Strict(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        """A loader that refuses a key that is given twice."""
-
-        def construct_mapping(self, node: Any, deep: bool = False) -> dict:
-            keys = [self.construct_object(key, deep=deep) for key, _ in node.value]
-            for key in keys:
-                if keys.count(key) > 1:
-                    raise CatalogueError(f"{name}: {key} is there twice")
-            return super().construct_mapping(node, deep)
-
-    text = resources.files("book.catalogue").joinpath(name).read_text(encoding="utf-8")
-    return yaml.load(text, Strict)
-
-
-def _fields(key: str, entry: Any, wanted: set[str], allowed: set[str]) -> dict[str, str]:
-    if not isinstance(entry, dict) or not wanted <= set(entry) <= allowed:
-        raise CatalogueError(f"{key}: needs {sorted(wanted)}, may have {sorted(allowed)}")
-    for name, text in entry.items():
-        if not isinstance(text, str) or not text.strip():
-            raise CatalogueError(f"{key}: {name} must be text in quotes, not {text!r}")
-    return {name: " ".join(text.split()) for name, text in entry.items()}
-
-
 def _misconception(key: str, entry: Any) -> Misconception:
     if not re.fullmatch(r"M\d\d\d?", key):
         raise CatalogueError(f"{key}: a misconception is called M and two or three digits")
-    fields = _fields(key, entry, {"name", "sentence"}, {"name", "sentence", "read"})
+    fields = text_fields(key, entry, {"name", "sentence"}, {"name", "sentence", "read"})
     if fields["sentence"][-1] not in ".!?":
         raise CatalogueError(f"{key}: the sentence must end with a full stop")
     read = fields.get("read", "")

@@ -21,7 +21,7 @@ from checks.progress.log import Note, found
 from checks.task import Exercise, Task
 
 MOST_READ = 3
-FOLDERS = ("exercises", "checks", "book/catalogue")
+FOLDERS = ("exercises", "checks")
 WORTH = (
     "Results of a learner, made on the learner's own machine. The digest shows whether this file "
     "was damaged or edited by hand afterwards. It proves neither who wrote the answers nor that "
@@ -205,7 +205,7 @@ def course() -> dict[str, str]:
     """Which course this is: its version, and a digest of all that marks an answer."""
     root, total = Path(__file__).resolve().parents[2], hashlib.sha256()
     for folder in FOLDERS:
-        for path in sorted((root / folder).glob("*")):
+        for path in sorted((root / folder).rglob("*")):
             if path.suffix in (".py", ".yml"):
                 total.update(path.name.encode() + b"\0" + path.read_bytes())
     try:

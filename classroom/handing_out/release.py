@@ -28,7 +28,6 @@ from classroom.provided import allowed, load
 from classroom.sandbox.isolation import ROOT
 from classroom.submissions import code_cells
 
-CATALOGUE = "book/catalogue/__init__.py"
 READ_ME = """# {titles}
 
 1. Install Python 3.11, 3.12 or 3.13.
@@ -61,8 +60,8 @@ def release(names: list[str], out: Path, engine: str = "") -> list[Path]:
         put(page, nbformat.writes(adapted(unsolved(name), out, name, engine)) + "\n")
     put(out / "exercises" / "__init__.py", "")
     put(out / "lib" / "__init__.py", "")
-    engine = [path.relative_to(ROOT) for path in sorted((ROOT / "checks").glob("*.py"))]
-    for path in [*engine, Path(CATALOGUE), Path("checks/drivers.py")]:
+    engine = [path.relative_to(ROOT) for path in sorted((ROOT / "checks").rglob("*.py"))]
+    for path in engine:
         put(out / path, (ROOT / path).read_text("utf8"))
     put(out / "checks/feedback/misconceptions.yml", ideas_of(list(exercises.values())))
     for module, text in slices(given).items():

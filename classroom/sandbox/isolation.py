@@ -18,12 +18,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HERE = "/course"
 INSIDE = {
-    "lib/__init__.py": None,
     "checks/__init__.py": "classroom/sandbox/silent_checks.py",
+    "checks/run/__init__.py": None,
     "checks/run/call.py": "checks/run/call.py",
     "checks/task.py": "checks/task.py",
     "checks/run/plain_data.py": "checks/run/plain_data.py",
     "classroom/__init__.py": None,
+    "classroom/sandbox/__init__.py": None,
     "checks/run/wire.py": "checks/run/wire.py",
     "classroom/sandbox/worker.py": "classroom/sandbox/worker.py",
     "exercises/__init__.py": None,
@@ -75,7 +76,7 @@ def inside() -> Path:
 
 def python(folder: str) -> list[str]:
     """The worker, started apart from every setting and package of the user's."""
-    return [sys.executable, "-I", "-B", f"{folder}/lib/grading/worker.py"]
+    return [sys.executable, "-I", "-B", f"{folder}/classroom/sandbox/worker.py"]
 
 
 def limited(limits: Limits) -> list[str]:

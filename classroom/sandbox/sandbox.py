@@ -1,7 +1,7 @@
 """A process that may do nothing but compute: no network, no files, little memory, little time.
 
-`classroom/sandbox/isolation.py` builds the walls around it; this file talks with it, watches from outside
-what all its processes use together, and ends what goes too far.
+`classroom/sandbox/isolation.py` builds the walls around it; this file talks with it, watches
+from outside what all its processes use together, and ends what goes too far.
 """
 
 from __future__ import annotations

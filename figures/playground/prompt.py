@@ -11,6 +11,7 @@ from ipywidgets import HTML, BoundedFloatText, BoundedIntText, Button, Text
 from figures.playground import SHORT, WIDE, Playground
 from lib.models.generation import write
 from lib.models.gpt2 import GPT2
+from lib.pretrained.gpt2 import load_gpt2
 from lib.text.tokenizers import END_OF_TEXT, BytePair
 from lib.training import checkpoints
 
@@ -142,7 +143,7 @@ def loaded(name: str) -> tuple[GPT2, BytePair]:
         if tokenizer is None:
             raise ValueError(f"{name} was saved without its tokeniser; save it with one.")
         return model, tokenizer
-    model, tokenizer = GPT2.from_pretrained(name), BytePair.gpt2()
+    model, tokenizer = load_gpt2(name), BytePair.gpt2()
     if model.config.vocab != len(tokenizer):
         raise ValueError(
             f"{name} knows {model.config.vocab} tokens and GPT-2's tokeniser {len(tokenizer)}, so "

@@ -1,7 +1,8 @@
 """Interactive figures: alive in a notebook as widgets, and in the book without a kernel.
 
 A figure is a pair, `name.py` with its state and `name.js` with its arithmetic and its looks.
-The book mounts the JavaScript module itself (book/assets/mount.js); Jupyter shows it as an anywidget.
+The book mounts the JavaScript module itself (book/assets/mount.js); Jupyter shows it
+as an anywidget.
 """
 
 import json

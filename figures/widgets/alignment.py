@@ -11,7 +11,7 @@ from figures.svg import Figure
 from figures.widgets import Interactive
 
 TRAINED = json.loads(Path(__file__).with_suffix(".json").read_text("utf8"))
-"""What tools/recordings/train_alignment.py wrote: the model, and its translations of a few sentences."""
+"""What tools/recordings/train_alignment.py wrote: the model, and translations by it."""
 
 
 class Alignment(Interactive):

@@ -17,8 +17,9 @@ from lib.functional import log_softmax
 
 STORED = json.loads(Path(__file__).with_suffix(".json").read_text("utf8"))
 MODEL, SEEDS = STORED["model"], STORED["seeds"]
-"""What tools/recordings/train_head_switch.py wrote: the model; and for five seeds, trained with a price on
-heads that speak and without, how much the loss rises when each head alone is switched off."""
+"""What tools/recordings/train_head_switch.py wrote: the model; and for five seeds, trained with a
+price on heads that speak and without, how much the loss rises when each head alone is switched
+off."""
 
 SHORTEST, LONGEST = 3, 12  # letters of a pattern
 

@@ -14,8 +14,9 @@ from figures.widgets import Interactive
 
 STORED = json.loads(Path(__file__).with_suffix(".json").read_text("utf8"))
 RECORDED, RACES = STORED["run"], STORED["races"]
-"""What tools/recordings/record_training_run.py wrote: a story, with losses, a sample and the weights at each
-checkpoint; and the steps that each of three optimisers needed to one loss, for each seed."""
+"""What tools/recordings/record_training_run.py wrote: a story, with losses, a sample and the
+weights at each checkpoint; and the steps that each of three optimisers needed to one loss, for
+each seed."""
 
 
 def unpack(text: str, n: int, heads: int) -> Float[np.ndarray, "head n n"]:

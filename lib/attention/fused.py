@@ -5,7 +5,6 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from lib.attention import masks
-from lib.onethread import ShortAttention, attends_here
 from lib.shapes import Attended
 
 
@@ -22,7 +21,6 @@ def fused(
 
     The output is that of `lib.attention.dot_product.attend`; the weights are None.
     With `causal`, each query sees the keys up to its own, the last query aligned with the last key.
-    Where a short text is learned on one thread, `lib.onethread` has another way. Elsewhere
     PyTorch chooses the kernel, and where it has none it holds the table after all. On a CPU that is
     so with dropout, with $d_v \ne d_k$, and with more than one axis before that of the heads.
 
@@ -35,23 +33,15 @@ def fused(
     if causal and (mask is not None or 1 < queries != keys):
         past = masks.causal(queries, keys, like=q)
         mask, causal = past if mask is None else mask & past, False
-    four = [_with_four_axes(one) for one in (q, k, v)]
-    if causal and not dropout and attends_here(*four):
-        output = ShortAttention.apply(*four)
-    else:  # a single query is the last one, and sees everything
-        output = F.scaled_dot_product_attention(
-            *four,
-            None if mask is None else _with_four_axes(mask),
-            dropout_p=dropout,
-            is_causal=causal and queries > 1,
-        )
+    output = F.scaled_dot_product_attention(
+        *map(_with_four_axes, (q, k, v)),
+        None if mask is None else _with_four_axes(mask),
+        dropout_p=dropout,
+        is_causal=causal and queries > 1,  # a single query is the last one, and sees everything
+    )
     return Attended(output.reshape(*q.shape[:-1], v.shape[-1]), None)
 
 
 def _with_four_axes(x: Tensor) -> Tensor:
     """Put axes of length 1 in front: for fewer than four, PyTorch falls back to a whole table."""
     return x[(None,) * (4 - x.ndim)]
-
-
-
-

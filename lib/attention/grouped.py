@@ -16,8 +16,9 @@ def grouped(
     r"""Attend with fewer heads of keys and values than of queries: neighbours share them.
 
     With $h$ query heads and $g$ heads of keys, query head $i$ reads number
-    $\lfloor i g / h \rfloor$. The result is that of `lib.attention.dot_product.attend` on keys and values
-    repeated $h / g$ times each, without the copies: the queries of a group stand below each other.
+    $\lfloor i g / h \rfloor$. The result is that of `lib.attention.dot_product.attend` on keys and
+    values repeated $h / g$ times each, without the copies: the queries of a group stand below each
+    other.
     $g = h$ is the usual attention, $g = 1$ is multi-query attention.
 
     Source: Ainslie et al. 2023, section 2.2; Shazeer 2019, section 3, for one head of keys.

@@ -17,7 +17,9 @@ def tiled(
     rows: int = 256,
     columns: int = 512,
 ) -> Float[np.ndarray, "*batch query d_v"]:
-    r"""Attend with memory for one tile of scores at a time: the output of `lib.attention.dot_product.attend`.
+    r"""Attend with memory for one tile of scores at a time.
+
+    The output is that of `lib.attention.dot_product.attend`.
 
     For each block of queries, the keys pass by in blocks, and three things are kept of them: for
     each row its largest score $m$, the sum $\ell$ of its exponentials, and their mixture $o$:

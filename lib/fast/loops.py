@@ -1,4 +1,4 @@
-"""Loops that numba compiles: one vector's way through a model, and the bend where it learns.
+"""Loops that numba compiles: one vector through a model, at the speed of memory.
 
 A model that writes reads each of its weights for a single multiplication: memory is the limit.
 So weights lie in the order in which they are read, and the rest is to cost next to nothing.
@@ -17,12 +17,6 @@ from numba.extending import intrinsic, overload
 
 BLOCK = 128
 """Bytes of a column that lie side by side: two lines of a cache."""
-
-ZERO, HALF, ONE, THREE = np.float32(0), np.float32(0.5), np.float32(1), np.float32(3)
-SERIES = tuple(np.float32(1 / math.factorial(k)) for k in range(6, -1, -1))
-LN2, LOG2E = np.float32(math.log(2)), np.float32(1 / math.log(2))
-LINEAR, CUBIC = np.float32(2 * math.sqrt(2 / math.pi)), np.float32(0.044715)
-"""Of GELU's tanh form; in loops a float32 must not meet a float64."""
 
 
 def compiled(loop: Callable) -> Callable:
@@ -91,101 +85,6 @@ def add_product(
 
 
 @compiled
-def _exp(x):
-    """$2^n e^r$: whole steps n as an exponent, and a series for the rest r, of at most 0.35."""
-    x = min(max(x, np.float32(-87)), np.float32(87))
-    n = np.floor(x * LOG2E + HALF)
-    r, series = x - n * LN2, SERIES[0]
-    for coefficient in SERIES[1:]:
-        series = coefficient + r * series
-    # A bfloat16 begins with the exponent, which is stored 127 too high.
-    return series * _factor(np.uint16(np.int32(n + np.float32(127)) << 7))
-
-
-@compiled
-def bent(x: Float[np.ndarray, " features"], y: Float[np.ndarray, " features"]) -> None:
-    r"""Write the tanh form of GELU into y, in one pass.
-
-    $x\, \sigma(2u)$ with $2u = a\,(x + b x^3)$, $a = 2\sqrt{2/\pi}$ and $b = 0.044715$,
-    because $\tfrac{1}{2} (1 + \tanh u) = \sigma(2u) = 1 / (1 + e^{-2u})$.
-
-    Source: Hendrycks and Gimpel 2016, section 2.
-    Taught in: chapter 13.
-    """
-    for i in range(x.size):
-        square = CUBIC * x[i] * x[i]
-        y[i] = x[i] / (ONE + _exp(-LINEAR * x[i] * (ONE + square)))
-
-
-@compiled
-def bent_back(
-    x: Float[np.ndarray, " features"],
-    dy: Float[np.ndarray, " features"],
-    dx: Float[np.ndarray, " features"],
-) -> None:
-    r"""Write dy times the slope of GELU into dx, in one pass.
-
-    The slope is $\sigma + x\, \sigma (1 - \sigma)\, a\, (1 + 3 b x^2)$, with the names of `bent`.
-
-    To compute the slope again is cheaper than to fetch it.
-
-    Source: Hendrycks and Gimpel 2016, section 2, and the product rule.
-    Taught in: chapter 13.
-    """
-    for i in range(x.size):
-        square = CUBIC * x[i] * x[i]
-        share = ONE / (ONE + _exp(-LINEAR * x[i] * (ONE + square)))
-        change = x[i] * share * (ONE - share) * LINEAR * (ONE + THREE * square)
-        dx[i] = dy[i] * (share + change)
-
-
-@compiled
-def causal_weights(tables: Float[np.ndarray, "..."], scale: float) -> None:
-    """Turn tables of products into weights, in place: scale, hide the future, softmax each row.
-
-    Source: Vaswani et al. 2017, equation 1.
-    Taught in: chapter 13.
-    """
-    for t in range(len(tables)):
-        for i in range(len(tables[t])):
-            row = tables[t, i, : i + 1]
-            largest, total, sound = row[0], ZERO, ZERO
-            for j in range(row.size):
-                largest = max(largest, row[j])
-                sound += row[j]
-            for j in range(row.size):
-                row[j] = _exp(scale * (row[j] - largest))
-            for j in range(row.size):
-                total += row[j]
-            share = ONE / total + ZERO * sound  # what is no number stays none
-            for j in range(row.size):
-                row[j] *= share
-            tables[t, i, i + 1 :] = ZERO
-
-
-@compiled
-def causal_weights_back(
-    tables: Float[np.ndarray, "..."], back: Float[np.ndarray, "..."], scale: float
-) -> None:
-    r"""Turn the gradients of such weights $p$ into those of the products, in place.
-
-    In each row $dp \leftarrow p \odot (dp - p \cdot dp)$, times the scale.
-
-    Source: Dao et al. 2022, appendix B.2.
-    Taught in: chapter 13.
-    """
-    for t in range(len(tables)):
-        for i in range(len(tables[t])):
-            p, dp = tables[t, i, : i + 1], back[t, i, : i + 1]
-            mean = ZERO
-            for j in range(p.size):
-                mean += p[j] * dp[j]
-            for j in range(p.size):
-                dp[j] = scale * p[j] * (dp[j] - mean)
-            back[t, i, i + 1 :] = ZERO
-
-
-@compiled
 def normalised(
     x: Float[np.ndarray, " features"],
     gain: Float[np.ndarray, " features"],
@@ -209,7 +108,7 @@ def attend_one(
     values: Float[np.ndarray, "head key d_v"],
     used: int,
 ) -> Float[np.ndarray, "head d_v"]:
-    """Let one query of each head attend to the first `used` keys: a row of `lib.attention.dot_product.attend`.
+    """Let one query of each head attend to the first `used` keys.
 
     Source: Vaswani et al. 2017, equation 1.
     Taught in: chapter 14.

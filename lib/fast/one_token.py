@@ -7,6 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from lib.attention.kv_cache import KeyValueCache
+from lib.attention.multi_head import MultiHeadAttention
 from lib.fast.loops import add_product, attend_one, in_blocks, normalised
 from lib.models.block import Block, LayerNorm
 from lib.models.gpt2 import GPT2
@@ -26,6 +27,19 @@ def rounded(
     """
     scale = x.abs().amax(dim=-1, keepdim=True).clamp(min=1e-30) / 127
     return (x / scale).round().to(torch.int8), scale
+
+
+def joint(
+    attention: MultiHeadAttention,
+) -> tuple[Float[Tensor, "..."], Float[Tensor, "..."] | None]:
+    """Stack the query, key and value projections: weight and bias of one projection to all three.
+
+    Source: Radford et al. 2019; GPT-2's own weights store the three as one matrix.
+    Taught in: chapter 14.
+    """
+    three = (attention.query, attention.key, attention.value)
+    bias = None if attention.query.bias is None else torch.cat([part.bias for part in three])
+    return torch.cat([part.weight for part in three]), bias
 
 
 class VectorMap:
@@ -89,7 +103,7 @@ class VectorBlock:
         attention, network = block.attention, block.feed_forward
         self.heads, self.gelu = attention.heads, network.gelu.approximate
         self.before, self.between = map(VectorNorm, (block.attention_norm, block.feed_forward_norm))
-        self.project = VectorMap(*attention.joint(), precision)
+        self.project = VectorMap(*joint(attention), precision)
         self.out, self.expand, self.contract = (
             VectorMap(one.weight, one.bias, precision)
             for one in (attention.out, network.expand, network.contract)

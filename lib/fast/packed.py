@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lib.attention.fused import fused
 from lib.attention.kv_cache import KeyValueCache
-from lib.fast.one_token import PRECISIONS, OneTokenGPT2, rounded
+from lib.fast.one_token import PRECISIONS, OneTokenGPT2, joint, rounded
 from lib.models.block import Block
 from lib.models.gpt2 import GPT2, Predicted
 from lib.shapes import Attended
@@ -121,7 +121,7 @@ class PackedBlock:
     def __init__(self, block: Block, pack: Callable[..., PackedLinear | Int8Linear]):
         after = [block.attention.out, block.feed_forward.expand, block.feed_forward.contract]
         self.heads, self.gelu = block.attention.heads, block.feed_forward.gelu.approximate
-        self.project = pack(*block.attention.joint())
+        self.project = pack(*joint(block.attention))
         self.out, self.expand, self.contract = (pack(map_.weight, map_.bias) for map_ in after)
         self.before, self.between = block.attention_norm, block.feed_forward_norm
 
@@ -137,7 +137,7 @@ class PackedBlock:
 
 
 class PackedGPT2:
-    """Predict what `lib.models.gpt2.GPT2` predicts, faster: for reading and writing, not for training.
+    """Predict what `lib.models.gpt2.GPT2` predicts, faster; not for training.
 
     It stands in for the model in `lib.models.generation`. Pack again when the weights have changed.
     In float32 the logits agree to 1e-5 of the largest; "bfloat16" reads half of the bytes and

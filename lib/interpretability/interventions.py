@@ -2,8 +2,8 @@
 
 There is one door: `intervene` puts a rule between what the heads of a layer found and the matrix
 that mixes it, for as long as a `with` lasts. Nothing is left on a module.
-The model and the texts of chapter 16 are in lib.models.attention_only, other weights with one output and
-linear probes in lib.interpretability.linear_probes.
+The model and the texts of chapter 16 are in lib.models.attention_only, linear probes in
+lib.interpretability.linear_probes.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -183,13 +183,3 @@ def _exchange(new: dict, places: slice | list[int], layer: int, found: Attended)
         output = output.clone()
         output[..., head, places, :] = said
     return Attended(output, found.weights)
-
-
-
-
-
-
-
-
-
-

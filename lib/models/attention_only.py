@@ -1,6 +1,5 @@
 """Texts that repeat themselves, and the smallest model that can notice: attention and no more."""
 
-
 import torch
 from jaxtyping import Int
 from torch import Tensor, nn

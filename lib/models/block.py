@@ -9,12 +9,11 @@ from torch import Tensor, nn
 
 from lib.attention.dot_product import attend
 from lib.attention.multi_head import MultiHeadAttention
-from lib.onethread import GELU, Linear
 from lib.shapes import Attended
 
 
 class LayerNorm(nn.Module):
-    r"""Layer normalisation with its learned gain and bias: `lib.functional.layer_norm` in one kernel.
+    r"""Layer normalisation with learned gain and bias: `lib.functional.layer_norm`, fused.
 
     Source: Ba, Kiros and Hinton 2016, equation 4.
     Taught in: chapter 11.
@@ -32,7 +31,7 @@ class LayerNorm(nn.Module):
 
 
 class FeedForward(nn.Module):
-    r"""Think about each token alone: widen, bend by `lib.functional.gelu` in one kernel, narrow again.
+    r"""The feed-forward network: two linear layers with a GELU between, for each token alone.
 
     $\mathrm{GELU}(x W_1 + b_1)\, W_2 + b_2$.
 
@@ -42,9 +41,9 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, *, tanh: bool = True):
         super().__init__()
-        self.gelu = GELU("tanh" if tanh else "none")
-        self.expand = Linear(d_model, d_ff)
-        self.contract = Linear(d_ff, d_model)
+        self.gelu = nn.GELU("tanh" if tanh else "none")
+        self.expand = nn.Linear(d_model, d_ff)
+        self.contract = nn.Linear(d_ff, d_model)
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Map each vector to the change that it makes to the stream."""

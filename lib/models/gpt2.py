@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -15,8 +14,6 @@ from lib.attention import masks
 from lib.attention.fused import fused
 from lib.attention.kv_cache import KeyValueCache
 from lib.models.block import Block, LayerNorm
-from lib.onethread import linear
-from lib.pretrained import gpt2, hub
 
 
 @dataclass(frozen=True)
@@ -80,24 +77,6 @@ class GPT2(nn.Module):
         )
         self.norm = LayerNorm(config.d_model, config.eps)
         self.initialise()
-
-    @classmethod
-    def from_pretrained(
-        cls, name: str | Path, *, dropout: float = 0.0, endpoint: str | None = None
-    ) -> "GPT2":
-        """Load a published model in float32, ready to be read: a name of SIZES, or a folder.
-
-        The folder holds config.json and model.safetensors, as `transformers` saves a GPT-2.
-        A name, or `owner/name` for any other GPT-2 of the hub, is fetched once and kept.
-
-        Raises: FileNotFoundError, ConnectionError or ValueError, with what to do about it.
-        """
-        settings, stored = gpt2.read(hub.folder(name, endpoint=endpoint))
-        # Nothing is drawn or held for parameters that the file is about to give.
-        with torch.device("meta"):
-            model = cls(Config(**gpt2.sizes(settings), dropout=dropout))
-        model.load_state_dict(gpt2.renamed(stored, model.state_dict()), assign=True)
-        return model.eval()
 
     def initialise(self, std: float = 0.02) -> None:
         r"""Draw every matrix from a normal distribution, and start every bias at 0.
@@ -172,7 +151,7 @@ class GPT2(nn.Module):
 
     def unembed(self, x: Float[Tensor, "*batch n d_model"]) -> Float[Tensor, "*batch n vocab"]:
         """Normalise the stream and compare it with the row of every word."""
-        return linear(self.norm(x), self.words.weight)
+        return F.linear(self.norm(x), self.words.weight)
 
     def caches(self) -> list[KeyValueCache]:
         """One empty cache for each layer, with room for as many tokens as the model can read."""

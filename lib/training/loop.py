@@ -1,4 +1,4 @@
-"""Train a GPT-2 on a text: in a notebook, by `python -m lib.training.loop`, or under `torchrun`.
+"""Train a GPT-2 on a text: in a notebook, by `python -m lib.training`, or under `torchrun`.
 
 Every random choice of a step follows from the seed and the number of the step, never from the
 process that makes it. So a training that was killed goes on as if it had not been, and several
@@ -20,7 +20,6 @@ from lib.models.gpt2 import GPT2, next_token_loss
 from lib.seeds import generator
 from lib.text.tokenizers import BytePair
 from lib.training import checkpoints
-from lib.training.__main__ import main
 from lib.training.optimizers import Recipe, optimisers, set_rates
 from lib.training.windows import Corpus, evaluate
 
@@ -164,17 +163,3 @@ def _own_numbers(device: torch.device, *seed: int | str) -> Iterator[None]:
         yield
     finally:
         source.set_state(before)
-
-
-
-
-
-
-
-
-
-
-
-
-if __name__ == "__main__":
-    main()

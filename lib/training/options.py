@@ -1,4 +1,4 @@
-"""What may be said to `python -m lib.training.loop`, and what holds if it is not."""
+"""What may be said to `python -m lib.training`, and what holds if it is not."""
 
 import argparse
 from dataclasses import fields
@@ -30,9 +30,9 @@ def parser() -> argparse.ArgumentParser:
     Taught in: chapter 13.
     """
     made = argparse.ArgumentParser(
-        prog="python -m lib.training.loop",
+        prog="python -m lib.training",
         description="Train a small GPT-2 on the course's stories, or on a text of your own.",
-        epilog="On several processes: torchrun --standalone --nproc_per_node 2 -m lib.training.loop",
+        epilog="On several processes: torchrun --standalone --nproc_per_node 2 -m lib.training",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     _add_text_and_model(made.add_argument_group("text and model"))

@@ -226,7 +226,9 @@ def loss_by_selecting_first(logits, tokens, real):
 
 
 def loss_by_weights(logits, tokens, real):
-    losses = -np.take_along_axis(functional.log_softmax(logits)[:-1], tokens[1:, None], axis=1)[:, 0]
+    losses = -np.take_along_axis(functional.log_softmax(logits)[:-1], tokens[1:, None], axis=1)[
+        :, 0
+    ]
     return np.average(losses, weights=real[1:])
 
 

@@ -60,7 +60,9 @@ def off_by_loop(scores, values, w_o, b_o, head):
     heads, d_v, result = len(scores), values.shape[-1], 0
     for i in range(heads):
         if i != head:
-            result = result + functional.softmax(scores[i]) @ values[i] @ w_o[i * d_v : (i + 1) * d_v]
+            result = (
+                result + functional.softmax(scores[i]) @ values[i] @ w_o[i * d_v : (i + 1) * d_v]
+            )
     return result + b_o
 
 
@@ -151,7 +153,9 @@ def price_by_loop(logits, without, targets):
 
 def price_by_log_softmax(logits, without, targets):
     n = np.arange(len(targets))
-    gain = functional.log_softmax(logits)[n, targets] - functional.log_softmax(without)[:, n, targets]
+    gain = (
+        functional.log_softmax(logits)[n, targets] - functional.log_softmax(without)[:, n, targets]
+    )
     return gain.mean(-1)
 
 

@@ -90,7 +90,10 @@ def think_by_einsum(x, p):
 
 
 def think_with_lib(x, p):
-    return functional.gelu(x @ p["c_fc.weight"] + p["c_fc.bias"]) @ p["c_proj.weight"] + p["c_proj.bias"]
+    return (
+        functional.gelu(x @ p["c_fc.weight"] + p["c_fc.bias"]) @ p["c_proj.weight"]
+        + p["c_proj.bias"]
+    )
 
 
 # 17.4

@@ -163,7 +163,9 @@ PATIENTS: dict[str, Patients] = {
         },
     ),
     "the-first-row-is-not-1-0-0": (
-        lambda: causal_weights(lambda table, mask: functional.softmax(table, where=mask.expand_as(table))),
+        lambda: causal_weights(
+            lambda table, mask: functional.softmax(table, where=mask.expand_as(table))
+        ),
         {
             "M20": lambda: causal_weights(lambda table, mask: (table * mask).softmax(-1)),
             "M21": lambda: causal_weights(lambda table, mask: table.softmax(-1) * mask),

@@ -24,7 +24,7 @@ from tests.atlas.suspects import examined
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted((ROOT / "chapters").glob("[0-9]*.md"))
-ATLAS = (ROOT / "atlas.md").read_text("utf8")
+ATLAS = (ROOT / "appendix/atlas.md").read_text("utf8")
 
 
 def slug(head: str) -> str:
@@ -111,7 +111,7 @@ LINKS = extension("glossary_links")
 
 def entries() -> list[list[str]]:
     """The names of every entry of the glossary."""
-    written = (ROOT / "glossary.md").read_text("utf8").split("{glossary}")[1]
+    written = (ROOT / "appendix/glossary.md").read_text("utf8").split("{glossary}")[1]
     blocks = re.findall(r"^((?:[^\s:`].*\n)+)(?=  )", written, re.MULTILINE)
     return [block.splitlines() for block in blocks]
 
@@ -131,7 +131,7 @@ def test_the_glossary_has_every_name_once_and_each_entry_leads_to_its_chapter():
     names = [name for entry in entries() for name in entry]
     assert len(names) == len(set(names))
     assert 70 <= len(entries()) <= 130
-    text = (ROOT / "glossary.md").read_text("utf8")
+    text = (ROOT / "appendix/glossary.md").read_text("utf8")
     for entry in entries():
         body = text.split("\n" + "\n".join(entry) + "\n")[1].split("\n\n")[0]
         link = re.search(r"\]\((chapters/\d\d_\w+)\.ipynb\)", body)

@@ -4,14 +4,14 @@ from urllib.request import urlopen
 
 import pytest
 
-from book.build import audit
+from book.build import audit as tool
 
 
 def report(**audits: dict) -> dict:
     """A report in which these audits weigh, all in one category."""
     least = min((audit["score"] or 0 for audit in audits.values()), default=1)
     refs = [{"id": name, "weight": 7} for name in audits]
-    rest = {name: {"score": 1, "auditRefs": []} for name in audit.CATEGORIES}
+    rest = {name: {"score": 1, "auditRefs": []} for name in tool.CATEGORIES}
     return {"categories": {**rest, "seo": {"score": least, "auditRefs": refs}}, "audits": audits}
 
 
@@ -23,7 +23,7 @@ def audit(score: float | None, *items: dict, mode: str = "binary", **more: str) 
 
 def judged(capsys, made: dict) -> tuple[list[str], str]:
     """The pages below 100 of a book of one page, and what is printed of it."""
-    return audit.verdict([("a.html", made)]), capsys.readouterr().out
+    return tool.verdict([("a.html", made)]), capsys.readouterr().out
 
 
 def test_a_page_without_a_fault_has_a_line_with_three_hundreds(capsys):
@@ -55,7 +55,7 @@ def test_a_fault_is_named_with_its_elements_and_the_rest_is_counted(capsys):
     ],
 )  # fmt: skip
 def test_each_kind_of_finding_is_a_line(item, line):
-    assert audit.element(item) == line
+    assert tool.element(item) == line
 
 
 def test_a_fault_so_small_that_the_score_is_rounded_to_100_counts(capsys):
@@ -84,13 +84,13 @@ def test_every_page_that_a_reader_can_reach_is_audited_and_no_template(tmp_path)
     for name in [*listed, "_static/webpack-macros.html", "_static/a.js"]:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    assert audit.pages(tmp_path) == listed
-    assert set(audit.EXCUSED) <= set(listed)
+    assert tool.pages(tmp_path) == listed
+    assert set(tool.EXCUSED) <= set(listed)
 
 
 def test_the_book_is_served_at_the_path_of_its_address(tmp_path):
     (tmp_path / "index.html").write_text("here", "utf8")
-    with audit.served_at(tmp_path, "/some/path/") as address:
+    with tool.served_at(tmp_path, "/some/path/") as address:
         assert address.endswith("/some/path/")
         assert urlopen(address + "index.html").read() == b"here"
 
@@ -99,9 +99,9 @@ def test_a_book_with_a_page_below_100_fails_and_says_which(monkeypatch, tmp_path
     for name in ("a.html", "b.html"):
         (tmp_path / name).touch()
     found = {"a.html": report(title=audit(1)), "b.html": report(title=audit(0))}
-    monkeypatch.setattr(audit, "audited", lambda address, page: found[page])
+    monkeypatch.setattr(tool, "audited", lambda address, page: found[page])
     with pytest.raises(SystemExit, match=r"Below 100: 1 of 2 pages: b\.html"):
-        audit.main(tmp_path)
+        tool.main(tmp_path)
     found["b.html"] = found["a.html"]
-    audit.main(tmp_path)
+    tool.main(tmp_path)
     assert "All 2 pages" in capsys.readouterr().out

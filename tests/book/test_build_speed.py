@@ -16,15 +16,9 @@ from sphinx.environment.adapters.toctree import global_toctree_for_doc
 from sphinx.util.tags import Tags
 from sphinxcontrib.bibtex.directives import BibliographyKey
 
+from book.build import draft
+from book.extensions import build_speed, teachers_guide
 from tests.conftest import ROOT
-
-sys.path[:0] = [str(ROOT / "book/extensions"), str(ROOT / "tools")]
-import draft  # noqa: E402
-
-from book.extensions import (
-    build_speed,  # noqa: E402
-    teachers_guide,  # noqa: E402
-)
 
 
 @pytest.fixture(scope="module")

@@ -268,7 +268,8 @@ def visit(browser: Browser) -> Iterator[Callable[[Questions], Page]]:
         "/inventory.js": (ROOT / "book/assets/inventory.js").read_text(),
     }
     files |= {
-        f"/widgets/{path.name}": path.read_text() for path in (ROOT / "figures/widgets").glob("*.js")
+        f"/widgets/{path.name}": path.read_text()
+        for path in (ROOT / "figures/widgets").glob("*.js")
     }
     kinds = {".css": "text/css", ".js": "text/javascript", "": "text/html"}
     problems = []

@@ -43,7 +43,8 @@ def build(folder: Path, text: str) -> subprocess.CompletedProcess:
     (folder / "conf.py").write_text(CONFIG, "utf8")
     (folder / "index.md").write_text(text, "utf8")
     program = "import sys; sys.path.append(sys.argv.pop(1)); from sphinx.cmd.build import main"
-    command = [sys.executable, "-c", f"{program}; sys.exit(main(sys.argv[1:]))", ROOT / "book/extensions",
+    command = [sys.executable, "-c", f"{program}; sys.exit(main(sys.argv[1:]))",
+               ROOT / "book/extensions",
                "-q", "-W", "--keep-going", folder, folder / "built"]  # fmt: skip
     return subprocess.run(command, capture_output=True, text=True)
 

@@ -34,7 +34,13 @@ class Reader(HTMLParser):
 
 
 @pytest.mark.parametrize(
-    "thing", [dot_product.attend, functional.softmax, multi_head.MultiHeadAttention, functional.RunningSoftmax]
+    "thing",
+    [
+        dot_product.attend,
+        functional.softmax,
+        multi_head.MultiHeadAttention,
+        functional.RunningSoftmax,
+    ],
 )
 def test_show_quotes_the_source_with_its_file(thing):
     quoted = show(thing)
@@ -48,7 +54,7 @@ def test_show_quotes_a_method_without_its_indentation():
     assert show(multi_head.MultiHeadAttention.forward).text.startswith("def forward(")
 
 
-@pytest.mark.parametrize("thing", [print, 3, inspect.unwrap, attention])
+@pytest.mark.parametrize("thing", [print, 3, inspect.unwrap, dot_product])
 def test_show_refuses_what_is_not_defined_in_lib(thing):
     with pytest.raises(TypeError, match="of lib"):
         show(thing)

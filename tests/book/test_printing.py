@@ -112,12 +112,12 @@ def test_what_cannot_be_printed_well_is_refused_by_name(browser, tmp_path, body,
 
 
 def test_the_text_block_that_is_checked_is_the_one_that_is_printed():
-    css = (ROOT / "assets" / "print.css").read_text("utf8")
+    css = (ROOT / "book" / "assets" / "print.css").read_text("utf8")
     assert re.search(rf"@page {{\s*margin: \d+mm {MARGIN}mm \d+mm;", css)
 
 
 def test_the_cover_is_one_sheet_of_the_shortest_paper():
-    margins = (ROOT / "assets" / "print.css").read_text("utf8")
+    margins = (ROOT / "book" / "assets" / "print.css").read_text("utf8")
     top, bottom = re.search(r"@page {\s*margin: (\d+)mm \d+mm (\d+)mm;", margins).groups()
     cover = (ROOT / "tools" / "paper.css").read_text("utf8")
     height = re.search(r"\.paper-cover {[^}]*\bheight: (\d+)mm;", cover)[1]

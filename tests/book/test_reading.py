@@ -171,7 +171,7 @@ def test_what_is_searched_is_found_with_its_meaning_and_then_its_chapter(open_pa
 def test_every_symbol_of_the_notation_page_is_indexed_in_all_its_spellings(book_folder):
     text = (book_folder / "searchindex.js").read_text("utf8")
     index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))["indexentries"]
-    table = (ROOT / "notation.md").read_text("utf8").split("## Symbols")[1].split("## ")[0]
+    table = (ROOT / "appendix/notation.md").read_text("utf8").split("## Symbols")[1].split("## ")[0]
     rows = [row.split(" | ")[0] for row in table.splitlines() if row.startswith("| $")]
     assert len(rows) > 12
     for row in rows:

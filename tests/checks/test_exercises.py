@@ -146,7 +146,9 @@ def recorded(name: str, task: Task) -> dict:
 
 @each_exercise
 def test_the_book_shows_what_was_tried_and_no_more(name: str) -> None:
-    assert list(json.loads(RECORD.read_text("utf8"))) == NAMES, "run: python -m tests.support.kill_matrix"
+    assert list(json.loads(RECORD.read_text("utf8"))) == NAMES, (
+        "run: python -m tests.support.kill_matrix"
+    )
     for task in load(name).tasks:
         row = recorded(name, task)
         ideas = [one.misconception for one in task.wrong]

@@ -14,8 +14,7 @@ from nbclient import NotebookClient
 from traitlets.config import Config
 
 from checks import Case, Exercise, Task, Wrong, grade_source, judge
-from checks.feedback import verdict
-from checks.feedback.verdict import Verdict
+from checks.feedback.verdict import Reading, Table, Verdict
 from checks.notebook import Check
 from checks.progress import log, summary
 from checks.progress.log import Note
@@ -274,7 +273,7 @@ def test_the_course_is_known_by_all_that_marks_an_answer():
 
 
 def test_tables_keep_their_form():
-    table = verdict.Table(("a", "b"), [("<x>", verdict.Reading(("chapters/05_scaling.html",)))], "f")
+    table = Table(("a", "b"), [("<x>", Reading(("chapters/05_scaling.html",)))], "f")
     assert "&lt;x&gt;" in table._repr_html_()
     assert "05_scaling.ipynb" in table._repr_html_()
     assert "chapter 5, scaling" in repr(table)

@@ -22,7 +22,9 @@ rows = hnp.arrays(np.float64, hnp.array_shapes(max_dims=3), elements=st.floats(-
 def test_softmax_equals_pytorchs_in_both_libraries(scores):
     expected = torch.softmax(torch.tensor(scores), -1).numpy()
     for library in LIBRARIES:
-        np.testing.assert_allclose(np.asarray(functional.softmax(library(scores))), expected, atol=1e-12)
+        np.testing.assert_allclose(
+            np.asarray(functional.softmax(library(scores))), expected, atol=1e-12
+        )
 
 
 @given(rows, st.floats(-1e3, 1e3))
@@ -50,7 +52,9 @@ def test_softmax_survives_scores_whose_exponential_overflows(dtype, score):
 
 def test_temperature_divides_the_scores():
     scores = np.array([2.0, 3.0, 5.0])
-    np.testing.assert_allclose(functional.softmax(scores, temperature=7.0), functional.softmax(scores / 7.0))
+    np.testing.assert_allclose(
+        functional.softmax(scores, temperature=7.0), functional.softmax(scores / 7.0)
+    )
     with pytest.raises(ValueError, match="above 0 and got 0"):
         functional.softmax(scores, temperature=0.0)
 
@@ -64,8 +68,12 @@ def test_masked_weights_are_exactly_zero_and_an_empty_row_is_zeros():
 @given(rows)
 def test_logarithms_equal_pytorchs(scores):
     tensor = torch.tensor(scores)
-    np.testing.assert_allclose(functional.logsumexp(scores), torch.logsumexp(tensor, -1), atol=1e-12)
-    np.testing.assert_allclose(functional.log_softmax(scores), F.log_softmax(tensor, -1), atol=1e-12)
+    np.testing.assert_allclose(
+        functional.logsumexp(scores), torch.logsumexp(tensor, -1), atol=1e-12
+    )
+    np.testing.assert_allclose(
+        functional.log_softmax(scores), F.log_softmax(tensor, -1), atol=1e-12
+    )
 
 
 def test_the_jacobian_is_what_autograd_finds_and_keeps_its_bounds():
@@ -136,7 +144,9 @@ def test_gelu_equals_pytorchs_in_both_forms(library):
 
 def test_the_two_gelus_differ_most_by_the_documented_amount():
     x = np.linspace(-5, 5, 100_001)
-    assert np.abs(functional.gelu(x) - functional.gelu(x, tanh=False)).max() == pytest.approx(4.73e-4, abs=1e-6)
+    assert np.abs(functional.gelu(x) - functional.gelu(x, tanh=False)).max() == pytest.approx(
+        4.73e-4, abs=1e-6
+    )
 
 
 def test_running_softmaxes_merge_in_every_order_to_the_whole():

@@ -32,7 +32,10 @@ def test_threads_are_set_for_torch():
 
 
 def test_the_lower_floors_load_no_array_library_until_they_are_given_one():
-    code = "import sys, lib.attention.dot_product, lib.attention.masks, lib.attention.positions; print(sorted(sys.modules))"
+    code = (
+        "import sys; from lib.attention import dot_product, masks, positions; "
+        "print(sorted(sys.modules))"
+    )
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

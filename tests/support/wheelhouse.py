@@ -16,7 +16,7 @@ def module(path):
     return loaded
 
 
-maker, prover = (module(ROOT / "tools" / f"{name}_bundle.py") for name in ("make", "prove"))
+maker, prover = (module(ROOT / f"tools/bundle/{name}_bundle.py") for name in ("make", "try"))
 
 
 def wheel(folder, name, files, tag="py3-none-any", needs=">=3"):

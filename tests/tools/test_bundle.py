@@ -50,7 +50,8 @@ def test_a_bundle_holds_what_a_reader_needs_and_no_answer_that_the_tests_know(wh
 
 def test_only_what_git_tracks_is_taken_along(tmp_path, monkeypatch):
     names = ["chapters/07.ipynb", "tests/answers/07.py", "tests/data/x", ".env", "guide.md",
-             "pyproject.toml", "Makefile", "tools/bundle/make_bundle.py", "tools/lab/x.js"]  # fmt: skip
+             "pyproject.toml", "Makefile", "tools/bundle/make_bundle.py",
+             "tools/lab/x.js"]  # fmt: skip
     for name in [*names, "chapters/grading.secret"]:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)

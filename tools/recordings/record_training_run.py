@@ -1,7 +1,7 @@
 """Record the training of chapter 13 once more, for the figure that plays it in the page.
 
     python tools/recordings/record_training_run.py            the run: a minute
-    python tools/recordings/record_training_run.py --races    also the three optimisers raced: ten more
+    python tools/recordings/record_training_run.py --races    and the optimisers: ten more
 
 writes figures/widgets/training_run.json: at some steps the losses, what the model writes, and every
 head's weights on one story that is held out; and how many steps each optimiser needs, over five
@@ -26,7 +26,7 @@ from lib.training.loop import train
 from lib.training.optimizers import Recipe
 from lib.training.windows import Corpus, evaluate
 
-TARGET = Path(__file__).resolve().parents[2] / "lib" / "widgets" / "training_run.json"
+TARGET = Path(__file__).resolve().parents[2] / "figures" / "widgets" / "training_run.json"
 RECIPE = Recipe(steps=300, batch=16, rate=1e-2, muon_rate=0.03)
 SHOWN = [0, 10, 30, 50, 60, 70, 80, 90, 100, 150, 200, 300]
 ROWS, CONTEXT = 150, 64

@@ -2,8 +2,9 @@
 
     python tools/recordings/train_alignment.py
 
-writes figures/widgets/alignment.json: the words, the parameters in half precision, and what the model
-makes of a few sentences. Another processor trains slightly other numbers; the tests hold the file
+writes figures/widgets/alignment.json: the words, the parameters in half precision, and what the
+model makes of a few sentences. Another processor trains slightly other numbers; the tests hold the
+file
 itself against torch, whatever is in it.
 """
 
@@ -18,7 +19,7 @@ from lib.datasets import toy_translation
 from lib.models.seq2seq import Seq2Seq, train
 from lib.seeds import generator, set_seed, threads
 
-TARGET = Path(__file__).resolve().parents[2] / "lib" / "widgets" / "alignment.json"
+TARGET = Path(__file__).resolve().parents[2] / "figures" / "widgets" / "alignment.json"
 SENTENCES = [
     "the red car falls .",
     "my small black cat often sees the green flowers .",
@@ -32,7 +33,9 @@ def trained() -> Seq2Seq:
     """The model of chapter 10, with its parameters rounded to half precision."""
     rng = generator("translation", SEED)
     # None of the sentences that the figure offers was trained on.
-    pairs = [p for p in toy_translation.translation(rng, 4000) if " ".join(p.source) not in SENTENCES]
+    pairs = [
+        p for p in toy_translation.translation(rng, 4000) if " ".join(p.source) not in SENTENCES
+    ]
     set_seed(SEED)
     model = Seq2Seq(*toy_translation.vocabulary(pairs))
 

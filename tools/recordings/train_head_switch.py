@@ -1,10 +1,11 @@
 """Train the model of chapter 16's figure once more: two layers of attention that copy patterns.
 
     python tools/recordings/train_head_switch.py            the model: half a minute
-    python tools/recordings/train_head_switch.py --seeds    also how needed single heads are: five more
+    python tools/recordings/train_head_switch.py --seeds    and single heads: five more
 
-writes figures/widgets/head_switch.json: the parameters, and over five seeds, trained with and without
-the price on heads, what the loss becomes when each head alone is switched off. Another processor
+writes figures/widgets/head_switch.json: the parameters, and over five seeds, trained with and
+without the price on heads, what the loss becomes when each head alone is switched off. Another
+processor
 trains slightly other numbers; the tests hold the file itself against torch, whatever is in it.
 """
 
@@ -23,7 +24,7 @@ from lib.interpretability import interventions
 from lib.models.attention_only import AttentionOnly
 from lib.seeds import generator, set_seed, threads
 
-TARGET = Path(__file__).resolve().parents[2] / "lib" / "widgets" / "head_switch.json"
+TARGET = Path(__file__).resolve().parents[2] / "figures" / "widgets" / "head_switch.json"
 LETTERS = "abcdefghijklmnopqrst"
 LONGEST, PATTERNS = 24, (3, 12)
 D_MODEL, HEADS, LAYERS = 32, 4, 2
@@ -35,8 +36,8 @@ SEED = 0
 def texts(rng: np.random.Generator, count: int) -> Repeats:
     """Some letters of no use, often none, and then a pattern again and again; all different.
 
-    Unlike those of `lib.datasets.repeats.repeats` these repeat more than once, as the reader's will, and
-    their patterns may be as short as three letters.
+    Unlike those of `lib.datasets.repeats.repeats` these repeat more than once, as the reader's
+    will, and their patterns may be as short as three letters.
     """
     vocab, (shortest, longest) = len(LETTERS), PATTERNS
     period = rng.integers(shortest, longest + 1, size=(count, 1))  # (batch, 1)

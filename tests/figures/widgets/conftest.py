@@ -24,9 +24,9 @@ PAGE = """<!doctype html><html lang="en" data-theme="light"><meta charset="utf-8
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
     """A folder with the figures' modules and styles, and the address at which it is served."""
     folder = tmp_path_factory.mktemp("figures")
-    shutil.copytree(ROOT / "lib" / "widgets", folder / "widgets")
-    shutil.copy(ROOT / "assets" / "mount.js", folder)
-    shutil.copy(ROOT / "lib" / "widgets" / "kit.css", folder)
+    shutil.copytree(ROOT / "figures" / "widgets", folder / "widgets")
+    shutil.copy(ROOT / "book" / "assets" / "mount.js", folder)
+    shutil.copy(ROOT / "figures" / "widgets" / "kit.css", folder)
     (folder / "palette.css").write_text(palette.css(), "utf8")
     with served(folder) as address:
         yield folder, address

@@ -1,4 +1,4 @@
-"""The spreadsheet of chapter 15 counts what lib.models.parameter_count counts, and what a model holds."""
+"""The spreadsheet of chapter 15 counts what lib counts, and what a model holds."""
 
 import dataclasses
 import itertools

@@ -47,7 +47,9 @@ def test_the_number_of_sentences_is_that_of_the_grammar(monkeypatch):
     for name in ("NOUNS", "VERBS", "TRANSITIVE"):
         monkeypatch.setattr(toy_translation, name, getattr(toy_translation, name)[:1])
     for name in ("SIZES", "COLOURS"):
-        monkeypatch.setattr(toy_translation, name, dict([*getattr(toy_translation, name).items()][:1]))
+        monkeypatch.setattr(
+            toy_translation, name, dict([*getattr(toy_translation, name).items()][:1])
+        )
     phrases = 2 * 2 * 2 * 2
     every = 2 * phrases * (1 + phrases)
     pairs = toy_translation.translation(generator(7), every)

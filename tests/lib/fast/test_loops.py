@@ -9,15 +9,11 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lib.fast import loops
 from lib.fast.loops import (
     add_product,
     attend_one,
-    bent,
-    bent_back,
     in_blocks,
     in_large_pages,
     normalised,
@@ -88,34 +84,6 @@ def test_one_query_attends_to_what_is_used_of_a_store(used, dtype):
 def test_scores_that_an_exponential_cannot_hold_are_shifted_first():
     q, k, v = 1e3 * np.ones((1, 4), np.float32), np.ones((1, 3, 4), np.float32), random(1, 3, 5)
     assert np.allclose(attend_one(q, k, v, 3), v.mean(axis=1), atol=1e-6)
-
-
-def both(x):
-    """GELU and its slope, by the compiled loops."""
-    y, slope = np.empty_like(x), np.empty_like(x)
-    bent(x, y)
-    bent_back(x, np.ones_like(x), slope)
-    return y, slope
-
-
-@given(st.floats(-60, 60, width=32))
-def test_gelu_and_its_slope_are_those_of_double_precision(number):
-    x = np.full(3, number, np.float32)
-    y, slope = both(x)
-    exact = torch.from_numpy(x).double().requires_grad_()
-    value = F.gelu(exact, approximate="tanh")
-    value.sum().backward()
-    assert np.allclose(y, value.detach(), rtol=1e-6, atol=1e-6)
-    assert np.allclose(slope, exact.grad, atol=3e-6)
-    doubled = np.empty_like(x)
-    bent_back(x, np.full(3, 2, np.float32), doubled)
-    assert np.allclose(doubled, 2 * slope, rtol=1e-6)
-
-
-def test_what_is_no_number_stays_none():
-    y, slope = both(np.array([np.nan, 1], np.float32))
-    assert np.isnan([y[0], slope[0]]).all()
-    assert np.isfinite([y[1], slope[1]]).all()
 
 
 @pytest.mark.parametrize("system", ["here", "without large pages"])

@@ -38,7 +38,7 @@ def greedy(model, prompt, count, cached=True):
 def test_torch_still_has_the_private_operators_that_packing_needs():
     assert private_operators(), (
         "torch no longer offers mkldnn._reorder_linear_weight and _linear_pointwise. Nothing is "
-        "broken: lib.fast.packed falls back to F.linear. Remove the private paths, or find their heirs."
+        "broken: lib.fast.packed falls back to F.linear. Remove the private paths."
     )
     assert hasattr(torch.ops.onednn, "qlinear_pointwise"), "the same, for int8"
 

@@ -296,7 +296,9 @@ def test_perfect_heads_score_one_and_each_other_nothing():
     before[0, 0] = 1
     assert head_scores.induction_score(stripe, text) == 1
     assert head_scores.previous_token_score(before) == 1
-    assert head_scores.induction_score(before, text) == head_scores.previous_token_score(stripe) == 0
+    assert (
+        head_scores.induction_score(before, text) == head_scores.previous_token_score(stripe) == 0
+    )
 
 
 def test_a_text_without_a_repetition_has_no_score():

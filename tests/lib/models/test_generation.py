@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from lib.models.generation import generate, stream, window_start, write
 from lib.models.gpt2 import GPT2, Config
 from lib.models.sampling import choose, draw, keep_top_k, keep_top_p, sharpen
+from lib.pretrained.gpt2 import load_gpt2
 from lib.text.tokenizers import BytePair, WordTokenizer
 from tests.lib.models.test_gpt2 import IDS, TINY
 
@@ -23,7 +24,7 @@ LONGEST = 23
 
 @pytest.fixture(scope="module")
 def tiny() -> GPT2:
-    return GPT2.from_pretrained(TINY).double()
+    return load_gpt2(TINY).double()
 
 
 def noise(seed: int = 0) -> torch.Generator:
@@ -263,7 +264,7 @@ def test_greedy_tokens_are_those_of_transformers(tiny):
 
 @pytest.mark.parametrize(("dtype", "bound"), [("float32", 1e-5), ("float64", 1e-12)])
 def test_logits_with_the_cache_are_those_of_reading_all_anew(tiny, monkeypatch, dtype, bound):
-    model, forward, seen = GPT2.from_pretrained(TINY).to(getattr(torch, dtype)), GPT2.forward, []
+    model, forward, seen = load_gpt2(TINY).to(getattr(torch, dtype)), GPT2.forward, []
 
     def watched(self, ids, **how):
         seen.append(forward(self, ids, **how))
@@ -280,7 +281,7 @@ def test_logits_with_the_cache_are_those_of_reading_all_anew(tiny, monkeypatch, 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_a_seed_gives_the_same_text_with_and_without_the_cache(seed, dtype):
-    model = GPT2.from_pretrained(TINY).to(dtype)
+    model = load_gpt2(TINY).to(dtype)
     how = {"temperature": 1.3, "top_k": 40, "top_p": 0.95, "seed": seed}
     with_cache = generate(model, IDS[:, :7], 40, **how)
     assert torch.equal(with_cache, generate(model, IDS[:, :7], 40, **how, cached=False))

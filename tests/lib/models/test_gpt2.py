@@ -9,7 +9,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 from lib.models.gpt2 import GPT2, SIZES, Config, Predicted, next_token_loss
-from lib.pretrained.gpt2 import TINY
+from lib.pretrained.gpt2 import TINY, load_gpt2
 
 EXPECTED = load_file(TINY / "expected.safetensors")
 IDS, LOGITS = EXPECTED["ids"], EXPECTED["logits"]
@@ -20,7 +20,7 @@ SMALL = Config(vocab=61, longest=23, d_model=35, heads=5, layers=3)
 
 @pytest.fixture
 def tiny() -> GPT2:
-    return GPT2.from_pretrained(TINY).double().requires_grad_(False)
+    return load_gpt2(TINY).double().requires_grad_(False)
 
 
 def difference(model, ids=IDS, expected=LOGITS) -> float:
@@ -35,7 +35,7 @@ def test_the_logits_are_those_of_transformers_to_1e_minus_12(tiny):
 
 
 def test_the_logits_are_those_of_transformers_to_1e_minus_5_in_float32():
-    assert difference(GPT2.from_pretrained(TINY)) <= 1e-5
+    assert difference(load_gpt2(TINY)) <= 1e-5
 
 
 # One thing is changed at a time, and parity is lost by far more than rounding: 100 times the bound.
@@ -109,7 +109,9 @@ def test_with_other_heads_it_is_not_gpt2(tiny):
 
 
 def test_without_the_causal_mask_it_is_not_gpt2(tiny, monkeypatch):
-    monkeypatch.setattr("lib.attention.masks.causal", lambda n, like: torch.ones(n, n, dtype=torch.bool))
+    monkeypatch.setattr(
+        "lib.attention.masks.causal", lambda n, like: torch.ones(n, n, dtype=torch.bool)
+    )
     with torch.no_grad():
         seen = tiny(IDS, keep_weights=True).logits
     assert (seen - LOGITS).abs().max() > 1e-3 * LOGITS.abs().max()

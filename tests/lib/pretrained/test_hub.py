@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from huggingface_hub import close_session, constants
 
-from lib.models.gpt2 import GPT2
 from lib.pretrained import hub
+from lib.pretrained.gpt2 import load_gpt2
 from lib.pretrained.hub import Published, fetch, folder
 from tests.lib.models.test_gpt2 import TINY, difference
 
@@ -151,7 +151,7 @@ def partial(tmp_path: Path) -> Path:
 
 
 def test_a_model_of_the_hub_is_fetched_once_and_then_asked_of_nobody(loopback, tmp_path):
-    assert difference(GPT2.from_pretrained(NAME, endpoint=loopback.endpoint)) <= 1e-5
+    assert difference(load_gpt2(NAME, endpoint=loopback.endpoint)) <= 1e-5
     assert loopback.ranges_asked() == [None]
     assert ("GET", f"/{NAME}/resolve/{COMMIT}/model.safetensors", None) in loopback.asked
     loopback.asked.clear()
@@ -165,7 +165,7 @@ def test_a_model_of_the_hub_is_fetched_once_and_then_asked_of_nobody(loopback, t
 
 def test_a_known_name_is_fetched_at_its_commit_with_its_hash(loopback, monkeypatch):
     monkeypatch.setitem(hub.PUBLISHED, "gpt2", Published(NAME, COMMIT, SHA256))
-    assert difference(GPT2.from_pretrained("gpt2", endpoint=loopback.endpoint)) <= 1e-5
+    assert difference(load_gpt2("gpt2", endpoint=loopback.endpoint)) <= 1e-5
     assert {path.split("/resolve/")[1].split("/")[0] for _, path, _ in loopback.asked
             if "/resolve/" in path} == {COMMIT}  # fmt: skip
 
@@ -322,14 +322,14 @@ def test_offline_it_says_what_to_carry_over(loopback, monkeypatch):
         r"give its path, for example './gpt2': the bare name asks the hub\."
     )
     with pytest.raises(ConnectionError, match=asked):
-        GPT2.from_pretrained("gpt2", endpoint=loopback.endpoint)
+        load_gpt2("gpt2", endpoint=loopback.endpoint)
     assert loopback.asked == []
 
 
 def test_offline_what_was_fetched_is_still_there(loopback, monkeypatch):
     folder(NAME, endpoint=loopback.endpoint)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    assert difference(GPT2.from_pretrained(NAME)) <= 1e-5
+    assert difference(load_gpt2(NAME)) <= 1e-5
 
 
 def test_a_hub_that_is_not_there_is_a_connection_error(loopback):
@@ -380,7 +380,7 @@ def test_a_path_that_is_no_folder_is_told_from_a_name(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", [None, 5, b"gpt2"])
 def test_what_is_neither_text_nor_a_path_is_refused(name, bare_calls):
     with pytest.raises(TypeError, match=r"by text or by the path of its folder; got "):
-        GPT2.from_pretrained(name)
+        load_gpt2(name)
 
 
 def test_a_folder_of_something_else_is_answered_with_what_it_holds(tmp_path):

@@ -188,7 +188,9 @@ def test_an_altered_file_is_refused_with_both_hashes(folder, tmp_path):
     stored = bytearray((folder / "vocab.bpe").read_bytes())
     stored[100_003] ^= 1
     (tmp_path / "vocab.bpe").write_bytes(stored)
-    with pytest.raises(ValueError, match=rf"sha256 is [0-9a-f]{{64}}, expected {byte_pairs.SHA256}; pip"):
+    with pytest.raises(
+        ValueError, match=rf"sha256 is [0-9a-f]{{64}}, expected {byte_pairs.SHA256}; pip"
+    ):
         gpt2_merges(tmp_path)
 
 

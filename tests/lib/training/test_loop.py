@@ -407,7 +407,7 @@ SMALL = ["--cpu", "--stories=60", "--layers=1", "--width=16", "--heads=2", "--co
 
 
 def command(*options: str | Path, launch: list[str] | None = None) -> list[str]:
-    return [sys.executable, "-m", *(launch or []), "lib.training.loop", *SMALL, *map(str, options)]
+    return [sys.executable, "-m", *(launch or []), "lib.training", *SMALL, *map(str, options)]
 
 
 def losses(path: Path) -> dict[int, float]:
@@ -534,7 +534,7 @@ def test_the_command_says_what_is_wrong_in_one_line(wrong, message, capsys, bare
     with pytest.raises(SystemExit, match="2"):
         __main__.main([*SMALL, wrong])
     *_, last = capsys.readouterr().err.splitlines()
-    assert last.startswith("python -m lib.training.loop: error: ")
+    assert last.startswith("python -m lib.training: error: ")
     assert message in last
 
 
