@@ -13,7 +13,7 @@ from book.doctor import disagreements, installed, pins
 from tools.pins import newer_pins, wheels
 
 ROOT = Path(__file__).resolve().parents[2]
-ALL = sorted(path.name for path in ROOT.glob("requirements*.txt"))
+ALL = ["requirements.txt", *(f"requirements/{path.name}" for path in (ROOT / "requirements").iterdir())]
 # Installed in .venv itself; the others lie apart, in folders of their own below it.
 HERE = ("requirements.txt", "requirements/site.txt")
 # What makes an environment, and the course itself.
@@ -151,7 +151,7 @@ def test_a_newer_package_of_the_pages_is_shown():
     assert (katex.current, katex.fits) == ("0.19.1", "0.20.0")
     assert newer_pins.front_end(".", "") == []
     (apart,) = newer_pins.front_end(
-        "tools/audit", '{"lighthouse": {"wanted": "13", "latest": "14"}}'
+        "book/build/audit", '{"lighthouse": {"wanted": "13", "latest": "14"}}'
     )
     assert (apart.file, apart.current) == ("book/build/audit/package.json", "13")
     assert "package.json" in newer_pins.table([axe, katex])

@@ -22,7 +22,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
-FRONT = (".", "tools/audit")  # folders with a package.json: the pages, and what audits them
+FRONT = (".", "book/build/audit")  # folders with a package.json: the pages, and what audits them
 FILES = ("requirements/book.txt", "requirements.txt", "requirements/site.txt")
 BENCH = "requirements/bench.txt"
 MEASURED = "the table in the README was measured with it: make bench measures anew"
