@@ -1,11 +1,11 @@
 """GPT-2 as fast as this processor allows: the same numbers, laid out once as it reads them."""
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Num
 from torch import Tensor
 
 from lib.attention.fused import fused
@@ -29,6 +29,44 @@ def private_operators() -> bool:
     return torch.backends.mkldnn.is_available() and all(hasattr(ONEDNN, name) for name in here)
 
 
+def bytes_product(
+    whole: Num[Tensor, "..."], packed: Tensor, scale: Float[Tensor, "..."]
+) -> Float[Tensor, "..."]:
+    """Multiply whole numbers from -127 to 127 by packed ones, and scale each output.
+
+    Source: torch's own compiler uses this operator for int8 linear layers on a CPU.
+    Taught in: chapter 14.
+    """
+    # The CPU multiplies bytes from 0 to 255 by bytes from -128 to 127, so the numbers move up.
+    return torch.ops.onednn.qlinear_pointwise(
+        (whole.short() + 128).to(torch.uint8), 1.0, 128, packed, scale,
+        torch.zeros_like(scale, dtype=torch.int32), None, 1.0, 0, torch.float32, "none", [], "",
+    )  # fmt: skip
+
+
+@cache
+def multiplies(dtype: torch.dtype) -> bool:
+    """Say whether oneDNN multiplies weights of this type correctly on this CPU, by trying it.
+
+    bfloat16 needs AVX-512. int8 needs VNNI: AVX2 adds two products in 16 bits, where 2 x 255 x 127
+    does not fit, and cuts off the sum without an error.
+
+    Source: oneDNN's developer guide, "Nuances of int8 Computations".
+    Taught in: chapter 14.
+    """
+    ones = torch.ones(8, 64, dtype=dtype)
+    try:
+        if dtype == torch.int8:
+            packed = torch.ops.onednn.qlinear_prepack(127 * ones, None)
+            product = bytes_product(127 * ones, packed, torch.ones(8)) / 127**2
+        else:
+            packed = ONEDNN._reorder_linear_weight(ones)
+            product = ONEDNN._linear_pointwise(ones, packed, None, "none", [], "")
+    except RuntimeError:
+        return False
+    return bool((product == 64).all())
+
+
 class PackedLinear:
     r"""Compute $x W^\top + b$ from weights that were laid out once, in the order they are read.
 
@@ -48,7 +86,7 @@ class PackedLinear:
         weight = weight.detach().to(dtype)
         self.dtype, self.bias = weight.dtype, None if bias is None else bias.detach().to(dtype)
         here = weight.device.type == "cpu"
-        self.private = here and self.dtype != torch.float64 and private_operators()
+        self.private = here and private_operators() and multiplies(self.dtype)
         self.weight = ONEDNN._reorder_linear_weight(weight) if self.private else weight
 
     def __call__(
@@ -85,9 +123,9 @@ class Int8Linear:
     def __init__(self, weight: Float[Tensor, "..."], bias: Float[Tensor, "..."] | None):
         weight, scale = rounded(weight.detach())
         self.scale, self.bias = scale.squeeze(-1), None if bias is None else bias.detach()
-        self.private = hasattr(torch.ops.onednn, "qlinear_pointwise") and private_operators()
+        here = private_operators() and hasattr(torch.ops.onednn, "qlinear_pointwise")
+        self.private = here and multiplies(torch.int8)
         self.weight = torch.ops.onednn.qlinear_prepack(weight, None) if self.private else weight
-        self.zeros = torch.zeros_like(self.scale, dtype=torch.int32)
 
     def __call__(
         self,
@@ -99,11 +137,7 @@ class Int8Linear:
         """Map every vector of x; then bend it by GELU of that form, or add it to `added`."""
         whole, scale = rounded(x)
         if self.private:
-            # The processor multiplies bytes from 0 to 255 by bytes from -128 to 127, so x moves up.
-            y = torch.ops.onednn.qlinear_pointwise(
-                (whole.short() + 128).to(torch.uint8), 1.0, 128, self.weight, self.scale,
-                self.zeros, None, 1.0, 0, torch.float32, "none", [], "",
-            )  # fmt: skip
+            y = bytes_product(whole, self.weight, self.scale)
         else:
             y = F.linear(whole.float(), self.weight.float()) * self.scale
         y = y * scale if self.bias is None else torch.addcmul(self.bias, y, scale)
