@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from book import catalogue
 from book.catalogue import KINDS, SOURCES, VERDICTS, claims, errata
+from checks.feedback import catalogue_file
 from checks.feedback.misconceptions import CatalogueError, misconceptions
 from tests.support.pages import anchors, executed
 
@@ -146,7 +146,7 @@ def test_what_no_code_computes_is_said_of_claims_with_numbers_only():
 )
 def test_a_malformed_misconception_is_refused_with_its_reason(text, words, tmp_path, monkeypatch):
     (tmp_path / "misconceptions.yml").write_text(text, "utf8")
-    monkeypatch.setattr(catalogue.resources, "files", lambda package: tmp_path)
+    monkeypatch.setattr(catalogue_file.resources, "files", lambda package: tmp_path)
     with pytest.raises(CatalogueError, match=words):
         misconceptions.__wrapped__()
 
@@ -162,7 +162,7 @@ def test_a_malformed_misconception_is_refused_with_its_reason(text, words, tmp_p
 def test_a_malformed_erratum_is_refused_with_its_reason(text, words, tmp_path, monkeypatch):
     claims()
     (tmp_path / "errata.yml").write_text(text, "utf8")
-    monkeypatch.setattr(catalogue.resources, "files", lambda package: tmp_path)
+    monkeypatch.setattr(catalogue_file.resources, "files", lambda package: tmp_path)
     with pytest.raises(CatalogueError, match=words):
         errata.__wrapped__()
 
@@ -179,6 +179,6 @@ def test_a_malformed_erratum_is_refused_with_its_reason(text, words, tmp_path, m
 )
 def test_a_malformed_claim_is_refused_with_its_reason(text, words, tmp_path, monkeypatch):
     (tmp_path / "claims.yml").write_text(text, "utf8")
-    monkeypatch.setattr(catalogue.resources, "files", lambda package: tmp_path)
+    monkeypatch.setattr(catalogue_file.resources, "files", lambda package: tmp_path)
     with pytest.raises(CatalogueError, match=words):
         claims.__wrapped__()

@@ -117,7 +117,7 @@ def test_without_a_word_the_record_lies_in_the_users_data_and_not_in_the_course(
 
 def test_two_notebooks_at_once_lose_no_line(file):
     code = (
-        "from lib.checking import record; from lib.checking.report import Verdict\n"
+        "from checks import Verdict; from checks.progress import log\n"
         "for n in range(100): log.note(Verdict('wrong', '5.1', 'x' * n), str(n))"
     )
     both = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(3)]
@@ -284,7 +284,7 @@ def test_tables_keep_their_form():
 
 def test_a_learner_in_a_notebook_is_followed_from_a_mistake_to_a_pass(file):
     cells = [
-        "import numpy as np\nfrom lib.checking import exercise\ncheck = exercise('17_capstone')",
+        "import numpy as np\nfrom checks import exercise\ncheck = exercise('17_capstone')",
         "check('17.1')",
         "def softmax(scores):\n    return 1 / (1 + np.exp(-scores))",
         "check('17.1')",

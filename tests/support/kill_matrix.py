@@ -29,7 +29,7 @@ from tests.support.attempts import (
     widen,
 )
 
-RECORD = ROOT / "lib" / "catalogue" / "kill_matrix.json"
+RECORD = ROOT / "book" / "catalogue" / "kill_matrix.json"
 FAILS = {"wrong", "raised", "not attempted", "missing", "syntax error", "not understood"}
 
 
