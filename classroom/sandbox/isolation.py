@@ -21,6 +21,7 @@ INSIDE = {
     "checks/__init__.py": "classroom/sandbox/silent_checks.py",
     "checks/run/__init__.py": None,
     "checks/run/call.py": "checks/run/call.py",
+    "checks/status.py": "checks/status.py",
     "checks/task.py": "checks/task.py",
     "checks/run/plain_data.py": "checks/run/plain_data.py",
     "classroom/__init__.py": None,

@@ -164,7 +164,7 @@ def test_nothing_that_is_right_goes_into_the_sandbox():
     held = {str(path.relative_to(inside())) for path in inside().rglob("*") if path.is_file()}
     assert held == {
         "lib/__init__.py", "checks/__init__.py", "checks/run/call.py",
-        "checks/task.py", "checks/run/plain_data.py", "classroom/__init__.py",
+        "checks/status.py", "checks/task.py", "checks/run/plain_data.py", "classroom/__init__.py",
         "checks/run/wire.py", "classroom/sandbox/worker.py", "exercises/__init__.py",
         "checks/drivers.py",
     }  # fmt: skip
@@ -172,7 +172,7 @@ def test_nothing_that_is_right_goes_into_the_sandbox():
 
 
 def test_what_goes_into_the_sandbox_imports_nothing_of_the_course_but_itself():
-    theirs = {"checks.run.call", "checks.task", "checks.run.plain_data",
+    theirs = {"checks.run.call", "checks.status", "checks.task", "checks.run.plain_data",
               "checks.run.wire"}  # fmt: skip
     for path in inside().rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf8"))):
