@@ -7,11 +7,11 @@ import importlib
 import inspect
 from collections.abc import Callable
 from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 from checks import Exercise
 from checks.run.wire import taken_apart
+from classroom.handing_out.extract import path_of
 from classroom.sandbox.isolation import ROOT
 from classroom.submissions import code_cells
 
@@ -46,7 +46,7 @@ def imported(source: str) -> list[tuple[str, list[str]]]:
         if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("lib"):
             continue
         names = [alias.name for alias in node.names]
-        whole = [name for name in names if find_spec(f"{node.module}.{name}")]
+        whole = [name for name in names if path_of(f"{node.module}.{name}").exists()]
         found += [(f"{node.module}.{name}", []) for name in whole]
         if rest := [name for name in names if name not in whole]:
             found.append((node.module, rest))

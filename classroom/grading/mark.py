@@ -188,8 +188,11 @@ def stopped(task: Task, ended: EndedError) -> Mark:
 
 @cache
 def version() -> str:
-    """A short name of the checks as they are: their files and those of lib, in one number."""
-    files = sorted([*ROOT.glob("lib/**/*.py"), *ROOT.glob("exercises/*.py")])
+    """A short name of the checks as they are: all files that decide a mark, in one number."""
+    files = sorted(
+        path for package in ("lib", "checks", "classroom", "exercises")
+        for path in (ROOT / package).rglob("*") if path.suffix in (".py", ".yml")
+    )  # fmt: skip
     every = hashlib.sha256()
     for path in files:
         every.update(str(path.relative_to(ROOT)).encode() + b"\0" + Path(path).read_bytes())

@@ -46,8 +46,8 @@ def for_otter(notebook: NotebookNode, tasks: dict[str, Task]) -> NotebookNode:
     notebook.metadata.kernelspec["language"] = "python"  # otter asks for it
     settings = {
         "init_cell": True, "export_cell": False, "check_all_cell": False, "run_tests": False,
-        "files": ["lib", "exercises"], "requirements": "requirements.txt", "generate": True,
-        "tests": {"ok_format": False},
+        "files": ["lib", "checks", "exercises"], "requirements": "requirements.txt",
+        "generate": True, "tests": {"ok_format": False},
     }  # fmt: skip
     cells = [marker("ASSIGNMENT CONFIG", settings)]
     waiting: list[NotebookNode] = []

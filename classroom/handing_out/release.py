@@ -60,12 +60,13 @@ def release(names: list[str], out: Path, engine: str = "") -> list[Path]:
         put(page, nbformat.writes(adapted(unsolved(name), out, name, engine)) + "\n")
     put(out / "exercises" / "__init__.py", "")
     put(out / "lib" / "__init__.py", "")
-    engine = [path.relative_to(ROOT) for path in sorted((ROOT / "checks").rglob("*.py"))]
-    for path in engine:
-        put(out / path, (ROOT / path).read_text("utf8"))
+    for path in sorted((ROOT / "checks").rglob("*.py")):
+        put(out / path.relative_to(ROOT), path.read_bytes())
     put(out / "checks/feedback/misconceptions.yml", ideas_of(list(exercises.values())))
     for module, text in slices(given).items():
         put(out / (module.replace(".", "/") + ".py"), text)
+        for package in Path(module.replace(".", "/")).parents[:-1]:
+            put(out / package / "__init__.py", "")
     put(out / "requirements.txt", "\n".join(pins(out)) + "\n")
     titles, where = ", ".join(e.title for e in exercises.values()), "`exercises`"
     put(out / "README.md", READ_ME.format(titles=titles, where="this folder" if engine else where))

@@ -21,6 +21,7 @@ from checks.run.plain_data import Strange, plain
 from checks.run.wire import ABSENT, Lent, error_named, knows_torch, packed, put_together, receive
 from checks.task import Case
 
+COURSE = {"lib", "checks", "figures", "exercises", "classroom", "book"}
 
 class Wire:
     """The two streams to the grader, moved away from where a print would go."""
@@ -179,23 +180,29 @@ def kind_of(names: dict[str, Any], name: str) -> str:
     return "callable" if callable(names[name]) else "value"
 
 
-class Course:
-    """The rest of `lib`: what the exercise gives runs at the grader's, and nothing else is here."""
+class ProvidedModules:
+    """Importer for the modules of the course that are not in the sandbox.
+
+    A function that the exercise provides runs in the grader; every other name is an ImportError.
+    """
 
     def __init__(self, answers: Answers, provided: dict[str, list[str]]) -> None:
-        self.answers, self.given = answers, provided
+        self.answers, self.provided = answers, provided
+        parents = {module.rpartition(".")[0] for module in provided}
+        self.packages = {"lib", "exercises", *parents}
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Serve every module of the course that is not truly here."""
-        ours = name.startswith(("lib.", "exercises."))
-        return importlib.machinery.ModuleSpec(name, self) if ours else None
+        """Serve every module of the course that has no file in the sandbox."""
+        if name.partition(".")[0] not in COURSE:
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=name in self.packages)
 
     def create_module(self, spec: Any) -> types.ModuleType:
-        """A module with what the exercise gives from it; without any, it is not here."""
+        """Make a module with the provided functions; refuse one that provides none."""
         module = types.ModuleType(spec.name)
-        if spec.name not in self.given:
+        if spec.name not in self.provided and spec.name not in self.packages:
             raise ImportError(f"{spec.name} {ABSENT}")
-        for name in self.given[spec.name]:
+        for name in self.provided.get(spec.name, ()):
             setattr(module, name, self.answers.provided(f"{spec.name}.{name}"))
         module.__getattr__ = lambda name: absent(f"{spec.name}.{name}")
         return module
@@ -215,7 +222,7 @@ def serve(wire: Wire) -> None:
     """Answer until the grader closes its end."""
     answers = Answers(wire)
     hello = wire.ask({"ready": True})
-    sys.meta_path.append(Course(answers, hello["provided"]))
+    sys.meta_path.append(ProvidedModules(answers, hello["provided"]))
     said = receive(wire.read)
     while True:
         try:

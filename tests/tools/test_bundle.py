@@ -38,9 +38,9 @@ def test_a_bundle_holds_what_a_reader_needs_and_no_answer_that_the_tests_know(wh
     for room in ("chapters", "exercises"):
         for path in (ROOT / room).glob("[0-9]*"):
             assert f"course/{room}/{path.name}" in held
-    assert "course/lib/checking/judging.py" in held
-    assert "course/lib/tiny_gpt2/model.safetensors" in held
-    assert "course/glossary.md" in held, "a verdict says where to read only if the page is there"
+    assert "course/checks/check.py" in held
+    assert "course/lib/datasets/tiny_gpt2/model.safetensors" in held
+    assert "course/appendix/glossary.md" in held, "a verdict names only pages that are there"
     assert "book/chapters/06_softmax.html" in held
     assert "wheels/tiny-1.0-py3-none-any.whl" in held
     assert not [name for name in held if "/answers/" in name or "/test_" in name or "/." in name]
@@ -49,7 +49,7 @@ def test_a_bundle_holds_what_a_reader_needs_and_no_answer_that_the_tests_know(wh
 
 
 def test_only_what_git_tracks_is_taken_along(tmp_path, monkeypatch):
-    names = ["chapters/07.ipynb", "tests/answers/07.py", "tests/data/x", ".env", "guide.md",
+    names = ["chapters/07.ipynb", "tests/answers/07.py", "checks/task.py", ".env", "README.md",
              "pyproject.toml", "Makefile", "tools/bundle/make_bundle.py",
              "tools/lab/x.js"]  # fmt: skip
     for name in [*names, "chapters/grading.secret"]:
@@ -61,7 +61,7 @@ def test_only_what_git_tracks_is_taken_along(tmp_path, monkeypatch):
     subprocess.run([*git, "add", "-f", *names], check=True)
     monkeypatch.setattr(maker, "ROOT", tmp_path)
     assert sorted(map(str, maker.course())) == [
-        "chapters/07.ipynb", "guide.md", "pyproject.toml", "tests/data/x", "tools/lab/x.js",
+        "README.md", "chapters/07.ipynb", "checks/task.py", "pyproject.toml", "tools/lab/x.js",
     ]  # fmt: skip
 
 

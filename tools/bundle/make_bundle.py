@@ -31,8 +31,11 @@ from book.doctor import ROOT, canonical, pins, sha256
 
 BUILD = ROOT / "_build"
 FRONT = ROOT / "tools" / "bundle"
+# What stands at the top of the archive.
+STARTERS = ("START-HERE.txt", "check_marking.py", "start", "start.bat", "start.py")
 # What a reader of the notebooks needs, of what git tracks. Not the answers that the tests know.
-ROOMS = ("benchmarks/", "chapters/", "exercises/", "lib/", "tests/data/", "tools/lab/")
+FOLDERS = ("appendix/", "benchmarks/", "book/", "chapters/", "checks/", "exercises/", "figures/",
+           "lib/", "tools/lab/")  # fmt: skip
 FILES = ("LICENSE", "LICENSE-CONTENT", "pyproject.toml", "requirements/book.txt",
          "requirements.txt", "tests/nbval.cfg")  # fmt: skip
 PACKED = {".gz", ".npz", ".png", ".safetensors", ".whl", ".woff", ".woff2"}  # gain nothing more
@@ -128,7 +131,7 @@ def course() -> Iterator[Path]:
     done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True)
     for name in filter(None, done.stdout.split("\0")):
         page = "/" not in name and name.endswith(".md")  # the checks say where to read
-        if page or name in FILES or name.startswith(ROOMS):
+        if page or name in FILES or name.startswith(FOLDERS):
             yield Path(name)
 
 
@@ -139,7 +142,7 @@ def content(said: dict, wheels: Path, book: Path) -> dict[str, Path | bytes]:
         "SHA256SUMS": sums.encode(),
         "bundle.json": (json.dumps(said, indent=1) + "\n").encode(),
     }
-    for path in FRONT.iterdir():
+    for path in (FRONT / name for name in STARTERS):
         text = path.read_text("utf8")
         if path.name == "START-HERE.txt":
             text = text.format(**said, gigabytes=f"{said['bytes'] / 1e9:.1f}")
