@@ -5,16 +5,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import hypothesis
 import jaxtyping
-import nbval.kernel
 import pytest
 from filelock import FileLock
-from jupyter_client import KernelManager
 from playwright.sync_api import Browser, sync_playwright
 
 from book.build.local_browser import chromium, served
@@ -96,22 +92,6 @@ def bare_lib() -> Iterator[None]:
         yield
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Let the kernels of notebooks talk through files, where the system has such sockets.
-
-    A port that is found to be free is now and then taken by a browser before the kernel binds it.
-    """
-    if os.name == "nt":
-        return
-    folder, number = TemporaryDirectory(), count()
-    config.add_cleanup(folder.cleanup)
-
-    def kernel_manager(**wanted) -> KernelManager:
-        return KernelManager(transport="ipc", ip=f"{folder.name}/{next(number)}", **wanted)
-
-    nbval.kernel.KernelManager = kernel_manager
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what other systems leave out: the book in its browser, and the walls of the grader."""
     for item in items:
@@ -119,19 +99,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("book")
         if "classroom" in item.path.relative_to(ROOT).parts:
             item.add_marker("linux")
-
-
-def pytest_terminal_summary(terminalreporter) -> None:
-    """After a failure, say what to do next, by the kind of what failed."""
-    failed = [report.nodeid for kind in ("failed", "error")
-              for report in terminalreporter.stats.get(kind, [])]  # fmt: skip
-    if any(".ipynb" in name for name in failed):
-        terminalreporter.write_line(
-            "A notebook shows what its code no longer gives. If the new outputs are right, run "
-            "`make notebooks`, with --force if only lib changed; read what changed; commit it."
-        )
-    if any("test_book" in name for name in failed):
-        terminalreporter.write_line(
-            "To see a page that failed: make serve. To run only these tests: "
-            ".venv/bin/pytest tests/book/test_book.py"
-        )

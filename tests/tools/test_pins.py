@@ -13,7 +13,8 @@ from book.doctor import disagreements, installed, pins
 from tools.pins import newer_pins, wheels
 
 ROOT = Path(__file__).resolve().parents[2]
-ALL = ["requirements.txt", *(f"requirements/{path.name}" for path in (ROOT / "requirements").iterdir())]
+APART = sorted(path.name for path in (ROOT / "requirements").glob("*.txt"))
+ALL = ["requirements.txt", *(f"requirements/{name}" for name in APART)]
 # Installed in .venv itself; the others lie apart, in folders of their own below it.
 HERE = ("requirements.txt", "requirements/site.txt")
 # What makes an environment, and the course itself.

@@ -216,7 +216,9 @@ def test_a_cut_transfer_goes_on_where_it_was_in_the_next_call(loopback, tmp_path
 
 @pytest.mark.linux
 def test_a_process_killed_in_the_middle_costs_only_the_rest(loopback, tmp_path):
-    code = f"from lib.pretrained.hub import folder; folder({NAME!r}, endpoint={loopback.endpoint!r})"
+    code = (
+        f"from lib.pretrained.hub import folder; folder({NAME!r}, endpoint={loopback.endpoint!r})"
+    )
     environment = {**os.environ, "HF_HUB_CACHE": str(tmp_path / "cache")}
     loopback.pace = 0.05
     script = "import huggingface_hub.constants as c; c.DOWNLOAD_CHUNK_SIZE = 10_000\n" + code

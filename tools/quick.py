@@ -1,0 +1,245 @@
+"""Run the checks that a change can reach, in a minute and a half: `make quick`.
+
+    .venv/bin/python tools/quick.py            what differs from origin/main, committed or not
+    .venv/bin/python tools/quick.py --plan     only print what would run, and why
+
+Lint, spelling and the rules of the architecture always run. Tests and notebooks follow in the order
+of their distance: first those that import a changed file, then those that import these. What does
+not start in time is counted in the last line; `make test` runs everything.
+"""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SECONDS = 80  # for the tests, from the start; lint and the last test come on top
+RULES = "tests/test_rules.py"
+TEXTS = ("tests/book/test_notebooks.py", "tests/chapters/test_quizzes.py")
+EXERCISES = "tests/checks/test_exercises.py"
+PAGES = ("chapters", "exercises", "appendix")
+NAMED = re.compile(r"[\w.-]+\.\w+|\bMakefile\b")
+CODE = re.compile(r"^```\{code-cell\}.*?^```", re.DOTALL | re.MULTILINE)
+UNTIL, NO_TIME = "ATTENTION_QUICK_UNTIL", "no time left"
+
+
+def git(*arguments: str) -> str:
+    """Return what git prints, or nothing where git cannot answer."""
+    command = ["git", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
+
+
+def listed(*arguments: str) -> set[str]:
+    return {name for name in git(*arguments, "-z").split("\0") if name}
+
+
+def base() -> str:
+    """Return the commit that the change starts from."""
+    return git("merge-base", "HEAD", "origin/main").strip() or "HEAD"
+
+
+def changed_files() -> set[str]:
+    """Return the files that differ from the base, committed or not, and the new ones."""
+    new = listed("ls-files", "--others", "--exclude-standard")
+    return listed("diff", "--name-only", base()) | new
+
+
+def all_files() -> set[str]:
+    """Return every file of the repository that exists in the working tree."""
+    names = listed("ls-files", "--cached", "--others", "--exclude-standard")
+    return {name for name in names if (ROOT / name).is_file()}
+
+
+def code_changed(page: str) -> bool:
+    """Say whether the code cells of a page differ from those at the base."""
+    before = git("show", f"{base()}:{page}")
+    return CODE.findall(before) != CODE.findall((ROOT / page).read_text("utf8"))
+
+
+def python_of(path: Path) -> str:
+    """Return the Python of a module or of a notebook, without the notebook's commands."""
+    text = path.read_text("utf8")
+    if path.suffix == ".py":
+        return text
+    cells = (cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code")
+    lines = "".join(f"{''.join(cell['source'])}\n" for cell in cells).splitlines()
+    return "\n".join("" if line.startswith(("%", "!")) else line for line in lines)
+
+
+def imported_modules(source: str) -> set[str]:
+    """Return the dotted names that a source may import: of `from a import b`, a and a.b."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:  # ruff reports it
+        return set()
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return names
+
+
+def needed_files(name: str, files: set[str], data: dict[str, set[str]], root: Path) -> set[str]:
+    """Return the files that a module, a notebook or a script names: imports and data files."""
+    path, needed = PurePosixPath(name), set()
+    if path.suffix in (".py", ".ipynb"):
+        for module in imported_modules(python_of(root / name)):
+            stem = module.replace(".", "/")
+            needed |= {f"{stem}.py", f"{stem}/__init__.py"} & files
+    if path.suffix in (".py", ".js"):
+        text = (root / name).read_text("utf8", errors="replace")
+        for word in {path.stem, *NAMED.findall(text)}:
+            near = {other for other in data.get(word, ()) if folder(other) == folder(name)}
+            needed |= data.get(word, set()) if path.parts[0] == "tests" else near
+    return needed - {name}
+
+
+def distances(changed: Iterable[str], files: set[str], root: Path = ROOT) -> dict[str, int]:
+    """Return how many imports lie between a changed file and each file that can reach one."""
+    data = defaultdict(set)  # what is no Python, by its name and by its name without the ending
+    for path in map(PurePosixPath, files):
+        if path.suffix not in (".py", ".ipynb"):
+            data[path.name].add(str(path))
+            data[path.stem].add(str(path))
+    sources = [name for name in files if name.endswith((".py", ".js", ".ipynb"))]
+    needed = {name: needed_files(name, files, data, root) for name in sources}
+    found, frontier = dict.fromkeys(changed, 0), set(changed)
+    while frontier:
+        frontier = {name for name in sources if name not in found and needed[name] & frontier}
+        found |= dict.fromkeys(frontier, 1 + max(found.values(), default=0))
+    return found
+
+
+def folder(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+def order(reached: tuple[str, int]) -> tuple[int, bool, str]:
+    """Sort by distance; at one distance notebooks come last, because they take longest."""
+    name, distance = reached
+    return distance, name.endswith(".ipynb"), name
+
+
+def is_test(name: str) -> bool:
+    path = PurePosixPath(name)
+    return path.parts[0] == "tests" and path.name.startswith("test_") and path.suffix == ".py"
+
+
+def mirror(name: str) -> str:
+    """Return the path at which the tests of a module stand."""
+    path = PurePosixPath(name)
+    return str(PurePosixPath("tests", *path.parts[:-1], f"test_{path.stem}.py"))
+
+
+def select(
+    changed: set[str], files: set[str], edits_code: Callable[[str], bool], root: Path = ROOT
+) -> dict[str, str]:
+    """Return the tests and notebooks to run, in order, each with the reason."""
+    chosen = {RULES: "always"}
+    pages = {name for name in changed if name.endswith(".md") and name.split("/")[0] in PAGES}
+    # A notebook is generated from its page: only the page's code cells can change what it shows.
+    notebooks = {name for name in changed if name.endswith(".ipynb")}
+    if pages:
+        chosen |= dict.fromkeys(TEXTS, "a page changed")
+    for page in sorted(pages):
+        notebook = str(PurePosixPath(page).with_suffix(".ipynb"))
+        if notebook in files and edits_code(page):
+            chosen[notebook] = "its code cells changed"
+    for name in sorted(changed - pages - notebooks):
+        if mirror(name) in files:
+            chosen[mirror(name)] = f"tests {name}"
+        if re.fullmatch(r"exercises/\d\d_\w+\.py", name):
+            chosen[EXERCISES] = f"tests {name}"
+    reached = distances(changed - pages - notebooks, files, root)
+    for name, distance in sorted(reached.items(), key=order):
+        is_near_notebook = name.endswith(".ipynb") and distance == 1
+        if is_test(name) or is_near_notebook:
+            reason = ("changed", "imports a changed file")[distance] if distance < 2 else (
+                f"{distance} imports away"
+            )  # fmt: skip
+            chosen.setdefault(name, reason)
+    return {name: reason for name, reason in chosen.items() if name in files}
+
+
+def exercise_filter(changed: Iterable[str]) -> list[str]:
+    """Restrict the tests of all exercises to the exercises that changed."""
+    stems = [PurePosixPath(name).stem for name in changed if name.startswith("exercises/")]
+    if not stems:
+        return []
+    return ["-k", " or ".join([f"not {PurePosixPath(EXERCISES).stem}", *sorted(stems)])]
+
+
+def run_tests(chosen: dict[str, str], changed: set[str]) -> int:
+    """Run what was chosen with pytest, on two processes, until the time is over."""
+    needs_linux = any(name.startswith(("classroom/", "tests/classroom/")) for name in changed)
+    command = [
+        sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile",
+        "--no-loadscope-reorder", "-p", "no:cacheprovider", "-p", "tools.quick", "--nbval",
+        "--nbval-sanitize-with", "tests/nbval.cfg", *exercise_filter(changed),
+        "-m", "not book" if needs_linux and sys.platform == "linux" else "not book and not linux",
+        *chosen,
+    ]  # fmt: skip
+    environment = os.environ | {UNTIL: str(time.time() + SECONDS), "ATTENTION_RECORD": "off"}
+    return subprocess.run(command, cwd=ROOT, env=environment).returncode
+
+
+def lint() -> list[str]:
+    """Run the linters over everything and return what to do about each that failed."""
+    tools = Path(sys.executable).parent
+    steps = [
+        ([str(tools / "ruff"), "check", "--quiet"], "ruff check --fix"),
+        ([str(tools / "ruff"), "format", "--quiet", "--check"], "ruff format"),
+        ([str(tools / "codespell")], "fix the words, or add a correct one to pyproject.toml"),
+        ([sys.executable, "book/build/notebooks.py", "--check"], "make notebooks"),
+    ]
+    return [todo for command, todo in steps if subprocess.run(command, cwd=ROOT).returncode]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what has not started when the time is over (this module is a plugin of its own run)."""
+    if time.time() > float(os.environ.get(UNTIL, "inf")):
+        pytest.skip(NO_TIME)
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """Say how much was left out for want of time."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    late = [report for report in skipped if NO_TIME in str(report.longrepr)]
+    if late:
+        count = len({report.nodeid.split("::")[0] for report in late})
+        terminalreporter.write_line(
+            f"{len(late)} tests in {count} files did not start in {SECONDS} s; make test runs them."
+        )
+
+
+def main(arguments: list[str]) -> int:
+    """Lint, select, run; return 0 if all that ran passed."""
+    started, changed, files = time.time(), changed_files(), all_files()
+    chosen = select(changed, files, code_changed)
+    print(f"{len(changed)} changed files reach {len(chosen)} files of tests and notebooks:")
+    for name, reason in chosen.items():
+        print(f"  {name:<52}{reason}")
+    if "--plan" in arguments:
+        return 0
+    todo = lint()
+    failed = run_tests(chosen, changed)
+    for step in todo:
+        print(f"Lint failed. Run: {step}")
+    print(f"{time.time() - started:.0f} s")
+    return int(bool(todo) or failed != 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
