@@ -1,4 +1,7 @@
-"""Checks that name the mistake: see `task.py` for what an author writes."""
+"""How one answer is checked, and its mistake named.
+
+`task.py` is what an author writes, `notebook.py` what a learner calls.
+"""
 
 from checks.check import grade_source, judge
 from checks.feedback.verdict import Verdict

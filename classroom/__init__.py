@@ -1,1 +1,4 @@
-"""Graded exercises for a class: hand out, collect, grade, explain. See the teacher's guide."""
+"""How a class is graded: hand out, collect, grade, report.
+
+The teacher's guide explains each command.
+"""

@@ -1,1 +1,1 @@
-"""What you try: pages with tasks, and the checks of each with its named misconceptions."""
+"""What you try: pages with tasks, and the checks of each with its misconceptions."""

@@ -155,17 +155,6 @@ def test_the_palette_needs_nothing_installed():
     assert roots(Path("figures/palette.py")) <= {"math", "typing"}
 
 
-def folder_lines(text: str) -> dict[str, str]:
-    """Folder and description of each line such as `lib/attention/  Attention and what ...`."""
-    return dict(re.findall(r"^([\w./]+/) {2,}(.+)$", text, re.MULTILINE))
-
-
-def test_the_map_of_the_readme_names_every_folder_and_nothing_else():
-    block = re.search(r"```text\n(.*?)```", read(Path("README.md")), re.DOTALL).group(1)
-    mapped = {line.split()[0] for line in block.splitlines() if line.strip()}
-    assert mapped == {f"{path.parts[0]}/" for path in FILES if len(path.parts) > 1}
-
-
 def test_every_package_says_what_it_is_for():
     for path in FILES:
         if path.name == "__init__.py" and path.parts[0] in PACKAGES:
