@@ -63,10 +63,10 @@ def test_a_slip_in_a_workflow_is_found(tmp_path, file, old, new):
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_a_workflow_may_only_read_unless_a_job_says_why_and_each_job_ends(path):
-    said = yaml.safe_load(path.read_text("utf8"))
-    assert said["permissions"] == {"contents": "read"}
-    assert "concurrency" in said
-    for name, job in said["jobs"].items():
+    workflow = yaml.safe_load(path.read_text("utf8"))
+    assert workflow["permissions"] == {"contents": "read"}
+    assert "concurrency" in workflow
+    for name, job in workflow["jobs"].items():
         assert job.get("timeout-minutes", 0) in range(1, 61) or "uses" in job, name
     for line in path.read_text("utf8").splitlines():
         assert ": write" not in line or "# to " in line, line
@@ -83,39 +83,40 @@ def test_a_workflow_makes_only_what_there_is_to_make():
     [
         ("citation-file-format", "CITATION.cff"), ("dependabot", ".github/dependabot.yml"),
         ("github-issue-forms", ".github/ISSUE_TEMPLATE/error.yml"),
+        ("github-issue-forms", ".github/ISSUE_TEMPLATE/mistake.yml"),
         ("github-issue-config", ".github/ISSUE_TEMPLATE/config.yml"),
     ],
 )  # fmt: skip
 def test_a_file_that_others_read_has_the_form_that_they_expect(schema, file):
     form = get_builtin_schema(f"vendor.{schema}")
     valid = validator_for(form)(form)
-    said = yaml.safe_load((ROOT / file).read_text("utf8"))
-    assert [error.message for error in valid.iter_errors(said)] == []
-    assert not valid.is_valid({**said, "nobody expects": "this"})
+    content = yaml.safe_load((ROOT / file).read_text("utf8"))
+    assert [error.message for error in valid.iter_errors(content)] == []
+    assert not valid.is_valid({**content, "nobody expects": "this"})
 
 
 def test_the_citation_is_of_this_version_at_these_addresses():
-    said = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf8"))
-    assert str(said["version"]) == PROJECT["version"]
-    assert said["repository-code"] == REPOSITORY
-    assert said["url"] == HOMEPAGE
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf8"))
+    assert str(citation["version"]) == PROJECT["version"]
+    assert citation["repository-code"] == REPOSITORY
+    assert citation["url"] == HOMEPAGE
 
 
 def test_the_settings_of_the_book_name_the_same_addresses():
-    said = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))
-    assert said.get("repository", {}).get("url", REPOSITORY) == REPOSITORY
-    config = said["sphinx"]["config"]
+    settings = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))
+    assert settings.get("repository", {}).get("url", REPOSITORY) == REPOSITORY
+    config = settings["sphinx"]["config"]
     assert config.get("html_baseurl", HOMEPAGE) == HOMEPAGE
 
 
 def strays(text: str) -> list[str]:
     """The addresses in a text that mean this course, by its name, and are not its own."""
     name = re.escape(REPOSITORY.rsplit("/", 1)[1])
-    found = re.findall(
+    addresses = re.findall(
         rf"https?://github\.com/[\w-]+/{name}\b(?!-)|https?://[\w-]+\.github\.io/{name}\b(?!-)",
         text,
     )
-    return [one for one in found if one not in (REPOSITORY, HOMEPAGE.rstrip("/"))]
+    return [address for address in addresses if address not in (REPOSITORY, HOMEPAGE.rstrip("/"))]
 
 
 def test_no_file_names_another_address_for_the_course():
@@ -129,30 +130,46 @@ def test_no_file_names_another_address_for_the_course():
     assert strays(f"see {moved}/issues and {REPOSITORY}/issues") == [moved]
 
 
-CHANGES = (
-    "# Changes\n\n## 1.2.3, 2027-01-31\n\n- One thing.\n\n## 1.2.2, 2026-12-01\n\n- Another.\n"
-)
+CHANGES = """# Changes
+
+## [1.2.3] - 2027-01-31
+
+### Added
+
+- Add a chapter.
+
+## [1.2.2] - 2026-12-01
+
+- Fix a page.
+"""
 
 
 def test_a_release_has_the_notes_of_its_version():
-    assert release_notes.notes("v1.2.3", "1.2.3", CHANGES) == "- One thing.\n"
+    notes = release_notes.notes("v1.2.3", "1.2.3", CHANGES)
+    assert notes == "### Added\n\n- Add a chapter.\n"
 
 
 @pytest.mark.parametrize(
-    ("tag", "version", "changes", "said"),
+    ("tag", "version", "changes", "error"),
     [
-        ("v1.2.4", "1.2.3", CHANGES, "should be v1.2.3"),
-        ("1.2.3", "1.2.3", CHANGES, "should be v1.2.3"),
-        ("v1.2.4", "1.2.4", CHANGES, "should begin with 1.2.4"),
-        ("v1.2.3", "1.2.3", CHANGES.replace("2027-01-31", "not yet released"), "should say a day"),
-        ("v1.2.3", "1.2.3", "# Changes\n", "should begin with 1.2.3"),
+        ("v1.2.4", "1.2.3", CHANGES, "must be v1.2.3"),
+        ("1.2.3", "1.2.3", CHANGES, "must be v1.2.3"),
+        ("v1.2.4", "1.2.4", CHANGES, r"must begin with \[1.2.4\]; got \[1.2.3\]"),
+        ("v1.2.3", "1.2.3", CHANGES.replace("[1.2.3] - 2027-01-31", "[Unreleased]"),
+         r"must begin with \[1.2.3\]; got \[Unreleased\]"),
+        ("v1.2.3", "1.2.3", CHANGES.replace(" - 2027-01-31", ""), "must date 1.2.3"),
+        ("v1.2.3", "1.2.3", CHANGES.replace("2027-01-31", "soon"), "must date 1.2.3"),
+        ("v1.2.3", "1.2.3", "# Changes\n", r"must begin with \[1.2.3\]; got no heading"),
     ],
 )  # fmt: skip
-def test_a_tag_that_is_not_the_version_releases_nothing(tag, version, changes, said):
-    with pytest.raises(SystemExit, match=said):
+def test_a_tag_that_is_not_the_version_releases_nothing(tag, version, changes, error):
+    with pytest.raises(SystemExit, match=error):
         release_notes.notes(tag, version, changes)
 
 
-def test_the_changes_begin_with_the_version_that_is_being_made():
-    first = release_notes.HEADING.search((ROOT / "CHANGELOG.md").read_text("utf8"))
-    assert first[1] == PROJECT["version"]
+def test_the_changelog_keeps_the_form_that_its_first_lines_promise():
+    text = (ROOT / "CHANGELOG.md").read_text("utf8")
+    assert release_notes.HEADING.search(text)[1] in ("Unreleased", PROJECT["version"])
+    assert len(release_notes.HEADING.findall(text)) == len(re.findall("^## ", text, re.MULTILINE))
+    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert set(re.findall("^### (.+)$", text, re.MULTILINE)) <= kinds
