@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help book draft serve pdf lab notebooks doctor install quick test bench speeds bundle \
-	bundle-check compat site links audit update wheels clean
+	bundle-check compat site links media audit update wheels clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8000
@@ -99,6 +99,9 @@ site: book .venv/.site ## write _build/site for any static host, print its sizes
 
 links: .venv/.site ## follow the links of that site to other hosts, and list what is gone
 	@$(BIN)/python book/build/static_site.py links _build/site _build/links.md
+
+media: book .venv/.course .venv/.chromium ## make the pictures of the README from the book (a minute)
+	@$(BIN)/python tools/media.py _build/html
 
 audit: book .venv/.course .venv/.chromium book/build/audit/node_modules/.installed ## read every page with Lighthouse (minutes); all must have 100
 	@$(BIN)/python -m book.build.audit _build/html

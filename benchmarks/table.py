@@ -1,7 +1,7 @@
-"""What was measured, as the two tables that the README shows.
+"""What was measured, as the two tables that BENCHMARKS.md shows.
 
 python benchmarks/table.py            print them
-python benchmarks/table.py --write    put them between the README's markers
+python benchmarks/table.py --write    put them between its markers
 """
 
 import json
@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-RESULTS, README = HERE / "results.json", HERE.parent / "README.md"
+RESULTS, README = HERE / "results.json", HERE.parent / "BENCHMARKS.md"
 BUILDING = HERE / "building.json"
 MARKERS = "<!-- benchmarks: made by benchmarks/table.py -->", "<!-- end of benchmarks -->"
 SPEEDS = "<!-- speeds: made by benchmarks/table.py -->", "<!-- end of speeds -->"

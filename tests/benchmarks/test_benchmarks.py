@@ -106,7 +106,7 @@ def test_the_machine_is_named():
     assert len(said["date"]) == 10
 
 
-def test_the_readme_shows_what_was_measured():
+def test_the_page_shows_what_was_measured():
     page = table.README.read_text("utf8")
     shown = table.tables()
     assert len(shown) == 2
