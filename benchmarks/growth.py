@@ -26,7 +26,8 @@ from lib.attention.heads import split_heads
 from lib.attention.masks import causal
 from lib.attention.tiled import tiled
 from lib.models.block import FeedForward
-from lib.models.gpt2 import GPT2, SIZES
+from lib.models.config import SIZES
+from lib.models.gpt2 import GPT2
 
 RESULT = Path(__file__).parents[1] / "lib" / "datasets" / "growth.json"
 WIDTH, HEADS = 768, 12

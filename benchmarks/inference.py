@@ -16,8 +16,9 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from lib.fast.loops import in_large_pages
 from lib.fast.one_token import PRECISIONS
 from lib.fast.packed import PackedGPT2, PackedLinear
+from lib.models.config import Config
 from lib.models.generation import generate, stream
-from lib.models.gpt2 import GPT2, Config
+from lib.models.gpt2 import GPT2
 from lib.pretrained.gpt2 import load_gpt2
 
 BEST, PLAIN = "ours, packed", "ours, plain"
@@ -27,13 +28,13 @@ def work(config: Config, batch: int, n: int) -> float:
     """Multiplications and additions of a forward pass, attention by its causal half."""
     maps = config.layers * (4 * config.d_model**2 + 2 * config.d_model * config.d_ff)
     mixing = config.layers * (n + 1) * config.d_model
-    return 2.0 * batch * n * (maps + config.vocab * config.d_model + mixing)
+    return 2.0 * batch * n * (maps + config.vocab_size * config.d_model + mixing)
 
 
 def read(config: Config) -> float:
     """Bytes of weights that one token needs, in float32."""
     maps = config.layers * (4 * config.d_model**2 + 2 * config.d_model * config.d_ff)
-    return 4.0 * (maps + config.vocab * config.d_model)
+    return 4.0 * (maps + config.vocab_size * config.d_model)
 
 
 def limits() -> dict:
@@ -46,7 +47,7 @@ def limits() -> dict:
 
 def forward(peers: dict[str, Peer], config: Config, shape: tuple[int, int], budget: float) -> list:
     """All logits of a batch."""
-    ids = torch.randint(config.vocab, shape, generator=torch.Generator().manual_seed(0))
+    ids = torch.randint(config.vocab_size, shape, generator=torch.Generator().manual_seed(0))
     able = {name: peer.forward for name, peer in peers.items() if peer.forward}
     truth, gaps = able[PLAIN](ids), {}
     for name, call in able.items():
@@ -77,7 +78,7 @@ def writing(
 ) -> list[dict]:
     """Greedy text after a prompt, cached: token for token the same."""
     config = model.config
-    ids = torch.randint(config.vocab, (1, prompt), generator=torch.Generator().manual_seed(1))
+    ids = torch.randint(config.vocab_size, (1, prompt), generator=torch.Generator().manual_seed(1))
     able = {name: peer.generate for name, peer in peers.items() if peer.generate}
     truth = able[PLAIN](ids, count)
     other = {name for name, call in able.items() if not torch.equal(call(ids, count).long(), truth)}
@@ -115,7 +116,9 @@ def token(model: PackedGPT2, ids: Tensor, count: int) -> float:
 
 def precisions(model: GPT2, count: int, prompt: int, budget: float) -> list[dict]:
     """The packed model in coarser numbers, with the error that each states."""
-    ids = torch.randint(model.config.vocab, (1, prompt), generator=torch.Generator().manual_seed(1))
+    ids = torch.randint(
+        model.config.vocab_size, (1, prompt), generator=torch.Generator().manual_seed(1)
+    )
     forms = {precision: PackedGPT2(model, precision) for precision in PRECISIONS}
     errors = {name: form.error for name, form in forms.items()}
     calls = {name: lambda form=form: token(form, ids, count) for name, form in forms.items()}
@@ -125,7 +128,9 @@ def precisions(model: GPT2, count: int, prompt: int, budget: float) -> list[dict
 
 def caching(model: GPT2, count: int, prompt: int) -> list[dict]:
     """Our own text with the cache and without."""
-    ids = torch.randint(model.config.vocab, (1, prompt), generator=torch.Generator().manual_seed(1))
+    ids = torch.randint(
+        model.config.vocab_size, (1, prompt), generator=torch.Generator().manual_seed(1)
+    )
     packed = PackedGPT2(model)
     calls = {
         name: timed(lambda form=form, kept=kept: generate(form, ids, count, cached=kept))

@@ -29,17 +29,20 @@ from torch.optim import AdamW
 from training_peers import contestants
 
 from lib.datasets.stories import split, surprisals
-from lib.models.gpt2 import GPT2, Config
+from lib.models.config import Config
+from lib.models.gpt2 import GPT2
 from lib.text.tokenizers import BytePair
-from lib.training.loop import Record, train
-from lib.training.optimizers import Recipe, decay_groups, set_rates
+from lib.training.loop import StepRecord, train
+from lib.training.optimizers import Recipe, param_groups, set_learning_rates
 from lib.training.windows import Corpus, evaluate
 
 THRESHOLD, ROWS = 0.60, 150  # on how many held-out windows
-PLAIN = Recipe(steps=1500, optimiser="adamw", rate=1e-3, warmup=0, floor=1.0)
+PLAIN = Recipe(steps=1500, optimizer="adamw", learning_rate=1e-3, warmup_steps=0, min_lr_ratio=1.0)
 RECIPES = {
     "AdamW, 1e-3": PLAIN,
-    "AdamW, 3e-3, warm-up 20": replace(PLAIN, steps=700, rate=3e-3, warmup=20, floor=0.1),
+    "AdamW, 3e-3, warm-up 20": replace(
+        PLAIN, steps=700, learning_rate=3e-3, warmup_steps=20, min_lr_ratio=0.1
+    ),
     "Muon": Recipe(),
 }
 WARM = 5  # steps that are not counted
@@ -47,14 +50,14 @@ WARM = 5  # steps that are not counted
 
 def taking_steps(model: nn.Module, fused: bool, corpus: Corpus, recipe: Recipe) -> Iterator[float]:
     """Train a peer as its users do, on the same windows; after each step give its loss."""
-    groups = decay_groups(list(model.parameters()), recipe.decay)
-    adamw = AdamW(groups, lr=recipe.rate, betas=recipe.betas, fused=fused)
+    groups = param_groups(list(model.parameters()), recipe.weight_decay)
+    adamw = AdamW(groups, lr=recipe.learning_rate, betas=recipe.betas, fused=fused)
     for step in range(recipe.steps):
         ids, targets = corpus.draw(recipe, step)
         loss = F.cross_entropy(model(ids).flatten(0, 1), targets.flatten())
         loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
-        set_rates([adamw], recipe, step)
+        nn.utils.clip_grad_norm_(model.parameters(), recipe.grad_clip)
+        set_learning_rates([adamw], recipe, step)
         adamw.step()
         adamw.zero_grad()
         yield loss.item()
@@ -82,7 +85,7 @@ def steps(rounds: int) -> dict[str, object]:
     return result
 
 
-def by_torch_alone(records: Iterator[Record]) -> Iterator[Record]:
+def by_torch_alone(records: Iterator[StepRecord]) -> Iterator[StepRecord]:
     """Take the same steps without the ways of `lib.onethread`."""
     while True:
         with patch("lib.onethread._here", lambda *_: False):

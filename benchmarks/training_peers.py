@@ -5,14 +5,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from lib.models.gpt2 import GPT2, Config
+from lib.models.config import Config
+from lib.models.gpt2 import GPT2
 
 PLACES = {  # in a block of ours, of nanoGPT's kind, of transformers
     "attention_norm": ("before", "ln_1"),
     "attention.out": ("out", "attn.c_proj"),
     "feed_forward_norm": ("between", "ln_2"),
-    "feed_forward.expand": ("widen", "mlp.c_fc"),
-    "feed_forward.contract": ("narrow", "mlp.c_proj"),
+    "feed_forward.up": ("widen", "mlp.c_fc"),
+    "feed_forward.down": ("narrow", "mlp.c_proj"),
 }
 NAMES = {  # of nanoGPT's kind, of transformers
     "words": "transformer.wte",
@@ -51,13 +52,13 @@ class Joint(nn.Module):
 
     def __init__(self, config: Config):
         super().__init__()
-        self.words = nn.Embedding(config.vocab, config.d_model)
-        self.positions = nn.Embedding(config.longest, config.d_model)
+        self.words = nn.Embedding(config.vocab_size, config.d_model)
+        self.positions = nn.Embedding(config.context_length, config.d_model)
         self.layers = nn.ModuleList(
             JointBlock(config.d_model, config.heads) for _ in range(config.layers)
         )
         self.norm = nn.LayerNorm(config.d_model)
-        self.scores = nn.Linear(config.d_model, config.vocab, bias=False)
+        self.scores = nn.Linear(config.d_model, config.vocab_size, bias=False)
         self.scores.weight = self.words.weight
 
     def forward(self, ids: Tensor) -> Tensor:
@@ -83,7 +84,12 @@ class Logits(nn.Module):
 def layout(model: GPT2, peer: int) -> dict[str, Tensor]:
     """Our parameters under the names and in the layout of a peer, 0 or 1 as in PLACES."""
     words, positions, layers, joint, norm, scores = NAMES.values() if peer else NAMES
-    parts = {words: model.words, positions: model.positions, norm: model.norm, scores: model.words}
+    parts = {
+        words: model.token_embedding,
+        positions: model.position_embedding,
+        norm: model.norm,
+        scores: model.words,
+    }
     for i, block in enumerate(model.layers):
         parts[f"{layers}.{i}.{joint}"] = stacked(block.attention)
         for ours, theirs in PLACES.items():
@@ -112,7 +118,7 @@ def contestants(config: Config) -> tuple[GPT2, dict[str, tuple[nn.Module, bool]]
     for model in (joint, fused):
         model.load_state_dict(layout(ours, 0))
     theirs = GPT2LMHeadModel(GPT2Config(
-        vocab_size=config.vocab, n_positions=config.longest, n_embd=config.d_model,
+        vocab_size=config.vocab_size, n_positions=config.context_length, n_embd=config.d_model,
         n_layer=config.layers, n_head=config.heads, resid_pdrop=0.0, embd_pdrop=0.0,
         attn_pdrop=0.0, use_cache=False, attn_implementation="sdpa",
         bos_token_id=None, eos_token_id=None,

@@ -122,7 +122,7 @@ def rows_sum_to_one_or_nothing(answer, case):
 
 
 def decoder_mask(lengths, n):
-    return masks.both(masks.causal(n), masks.padding(lengths, n))
+    return masks.and_masks(masks.causal(n), masks.padding(lengths, n))
 
 
 def length_cases(rng):

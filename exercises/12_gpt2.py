@@ -121,7 +121,7 @@ def table_replaced(words):
 
 # 12.4 ---------------------------------------------------------------------------------------
 
-LINEAR = {"out": "attn.c_proj", "expand": "mlp.c_fc", "contract": "mlp.c_proj"}
+LINEAR = {"out": "attn.c_proj", "up": "mlp.c_fc", "down": "mlp.c_proj"}
 
 
 def in_columns(weight):
@@ -161,7 +161,7 @@ def layer_cases(rng):
 
 
 SQUARE = [f"{name}.weight" for name in ("query", "key", "value", "out")]
-EVERY = [*SQUARE, "expand.weight", "contract.weight"]
+EVERY = [*SQUARE, "up.weight", "down.weight"]
 
 
 def by_rows(weight):

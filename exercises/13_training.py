@@ -93,8 +93,8 @@ NAMES = {
     "layers.0.attention_norm.bias": (7,),
     "layers.0.attention.query.weight": (7, 7),
     "layers.0.attention.query.bias": (7,),
-    "layers.0.feed_forward.expand.weight": (29, 7),
-    "layers.0.feed_forward.expand.bias": (29,),
+    "layers.0.feed_forward.up.weight": (29, 7),
+    "layers.0.feed_forward.up.bias": (29,),
     "norm.gain": (7,),
     "norm.shift": (7,),
 }

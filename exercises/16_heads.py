@@ -7,7 +7,7 @@ from checks import Case, Exercise, Law, Task, Wrong
 from lib.attention.heads import merge_heads
 from lib.functional import entropy, softmax
 from lib.interpretability import head_scores
-from lib.interpretability.same_output import unseen
+from lib.interpretability.same_output import null_space
 
 PAGE = "chapters/16_heads.html"
 
@@ -274,7 +274,7 @@ def loss_cases(rng):
 
 def other_weights(weights, values):
     """Walk from the given row along what the values cannot see, half the way to the wall."""
-    hidden = unseen(values)[0]
+    hidden = null_space(values)[0]
     return weights + 0.5 * hidden / np.abs(np.minimum(hidden, 0) / weights).max()
 
 
@@ -652,7 +652,7 @@ EXERCISE = Exercise(
                     weights @ values @ np.linalg.pinv(values)
                     + weights @ (np.eye(len(values)) - values @ np.linalg.pinv(values)))),
                 Wrong("M420", too_far),
-                Wrong("M420", lambda weights, values: weights + 5 * unseen(values)[0]),
+                Wrong("M420", lambda weights, values: weights + 5 * null_space(values)[0]),
                 Wrong("M421", blind_to_the_sum),
                 Wrong("M421", lambda weights, values: 2 * weights),
                 Wrong("M422", exchanged),

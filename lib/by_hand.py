@@ -5,7 +5,7 @@ import math
 import numpy as np
 from jaxtyping import Bool, Float
 
-from lib.shapes import Attended
+from lib.shapes import AttentionOutput
 
 
 def dot(a: Float[np.ndarray, " features"], b: Float[np.ndarray, " features"]) -> float:
@@ -61,7 +61,7 @@ def attend(
     k: Float[np.ndarray, "key d_k"],
     v: Float[np.ndarray, "key d_v"],
     mask: Bool[np.ndarray, "query key"] | None = None,
-) -> Attended:
+) -> AttentionOutput:
     r"""Mix the values one query at a time: $o_i = \sum_j w_{ij} v_j$ over the allowed keys j.
 
     Source: Vaswani et al. 2017, equation 1.
@@ -76,7 +76,7 @@ def attend(
         for j, weight in zip(allowed, softmax(table[i, allowed]), strict=True):
             weights[i, j] = weight
             output[i] += weight * v[j]
-    return Attended(output, weights)
+    return AttentionOutput(output, weights)
 
 
 def layer_norm(

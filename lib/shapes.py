@@ -24,7 +24,7 @@ AXES = {
 }
 
 
-class Attended(NamedTuple):
+class AttentionOutput(NamedTuple):
     """What attention returns: the mixed values, and the weights that mixed them, if kept."""
 
     output: Float[Array, "*batch query d_v"]

@@ -101,7 +101,7 @@ class OwnPrompt(Playground):
         """
         if self.model is None:
             raise ValueError(NO_MODEL)
-        ids, longest = self.tokenizer.encode(prompt), self.model.config.longest
+        ids, longest = self.tokenizer.encode(prompt), self.model.config.context_length
         if not prompt.strip():
             raise ValueError("There is nothing to go on from; write at least one word.")
         if len(ids) > longest:
@@ -144,9 +144,9 @@ def loaded(name: str) -> tuple[GPT2, BytePair]:
             raise ValueError(f"{name} was saved without its tokeniser; save it with one.")
         return model, tokenizer
     model, tokenizer = load_gpt2(name), BytePair.gpt2()
-    if model.config.vocab != len(tokenizer):
+    if model.config.vocab_size != len(tokenizer):
         raise ValueError(
-            f"{name} knows {model.config.vocab} tokens and GPT-2's tokeniser {len(tokenizer)}, so "
-            "its tokens are other ones; name a model that was trained with GPT-2's."
+            f"{name} knows {model.config.vocab_size} tokens and GPT-2's tokenizer "
+            f"{len(tokenizer)}, so its tokens are other ones; name a model that was trained with GPT-2's."
         )
     return model, tokenizer

@@ -11,7 +11,7 @@ from figures import plots
 from figures.playground import SHORT, WIDE, Playground
 from lib.functional import cosine
 from lib.models.encoder import Encoder
-from lib.models.hidden_states import Reading
+from lib.models.hidden_states import HiddenStates
 
 ROOM = 24  # tokens of a sentence whose table can still be read
 
@@ -88,7 +88,7 @@ class OwnSentence(Playground):
         self.path.value = way_of(self.reading, self.words[self.word.value], poles, ends)
 
 
-def read_short(encoder: Encoder, text: str) -> Reading:
+def read_short(encoder: Encoder, text: str) -> HiddenStates:
     """Read a text whose table can be shown.
 
     Raises: ValueError with a sentence for the reader, if it is empty or too long.
@@ -103,13 +103,13 @@ def read_short(encoder: Encoder, text: str) -> Reading:
     return encoder.read(text)
 
 
-def unknown_in(reading: Reading) -> str:
+def unknown_in(reading: HiddenStates) -> str:
     """Say how many words of a sentence the model cannot tell apart, if there are any."""
     count = reading.tokens.count("[UNK]")
     return f"Words that the model does not know: {count}. It reads [UNK] there." if count else ""
 
 
-def words_of(reading: Reading) -> dict[str, list[int]]:
+def words_of(reading: HiddenStates) -> dict[str, list[int]]:
     """The words between the markers, numbered where they repeat, and where their pieces are."""
     words = reading.words()[1:-1]
     names = [name for name, _ in words]
@@ -118,7 +118,7 @@ def words_of(reading: Reading) -> dict[str, list[int]]:
     return {name: places for name, (_, places) in zip(counted, words, strict=True)}
 
 
-def table_of(reading: Reading, layer: int, head: int) -> str:
+def table_of(reading: HiddenStates, layer: int, head: int) -> str:
     """Draw the weights of one head; caption and description say who looks where."""
     weights, tokens = reading.weights[layer, head].numpy(), reading.tokens
     strongest = [f"{tokens[i]} to {tokens[j]} with {weights[i, j]:.2f}"
@@ -135,7 +135,7 @@ def table_of(reading: Reading, layer: int, head: int) -> str:
 
 
 def way_of(
-    reading: Reading,
+    reading: HiddenStates,
     places: list[int],
     poles: list[str],
     ends: list[Float[Tensor, "layer d_model"]],

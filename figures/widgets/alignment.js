@@ -65,13 +65,13 @@ function multiHead(p, name, x, source, heads, mask) {
 }
 
 function feedForward(p, name, x) {
-  const inner = linear(p, `${name}.feed_forward.expand`, layerNorm(p, `${name}.feed_forward_norm`, x));
-  return sums(x, linear(p, `${name}.feed_forward.contract`, inner.map((v) => v.map(gelu))));
+  const inner = linear(p, `${name}.feed_forward.up`, layerNorm(p, `${name}.feed_forward_norm`, x));
+  return sums(x, linear(p, `${name}.feed_forward.down`, inner.map((v) => v.map(gelu))));
 }
 
 /** Read the source once: one vector for each of its words. */
 function encode(p, ids, heads) {
-  const x = embed(p["encoder.words.weight"], ids);
+  const x = embed(p["encoder.token_embedding.weight"], ids);
   const name = "encoder.layers.0";
   const normed = layerNorm(p, `${name}.attention_norm`, x);
   const after = sums(x, multiHead(p, `${name}.attention`, normed, normed, heads).output);
@@ -80,7 +80,7 @@ function encode(p, ids, heads) {
 
 /** Scores of the next word after each written one, and the weights on the source. */
 function decode(p, memory, ids, heads) {
-  const x = embed(p["words.weight"], ids);
+  const x = embed(p["token_embedding.weight"], ids);
   const past = ids.map((_, t) => ids.map((_, j) => j <= t));
   const normed = layerNorm(p, "block.attention_norm", x);
   const after = sums(x, multiHead(p, "block.attention", normed, normed, heads, past).output);

@@ -22,7 +22,7 @@ export function forward(model, p, ids, off = []) {
   const { heads, layers } = model;
   const past = ids.map((_, i) => ids.map((_, j) => j <= i));
   const tables = [];
-  let x = ids.map((id, i) => add(p["words.weight"][id], p["positions.weight"][i]));
+  let x = ids.map((id, i) => add(p["token_embedding.weight"][id], p["position_embedding.weight"][i]));
   for (let layer = 0; layer < layers; layer += 1) {
     const [q, k, v, out] = ["query", "key", "value", "out"].map((name) => p[`layers.${layer}.${name}.weight`]);
     const [queries, keys, values] = [q, k, v].map((weight) => linear(weight, x));

@@ -66,7 +66,7 @@ class HeadSwitch(Interactive):
         """The loss at each letter, in nats, with some heads switched off."""
         p, ids, heads = parameters(), self.ids, MODEL["heads"]
         n, past = len(ids), masks.causal(len(ids))
-        x = p["words.weight"][ids] + p["positions.weight"][:n]  # (n, d_model)
+        x = p["token_embedding.weight"][ids] + p["position_embedding.weight"][:n]  # (n, d_model)
         for layer in range(MODEL["layers"]):
             q, k, v = (
                 (x @ p[f"layers.{layer}.{name}.weight"].T).reshape(n, heads, -1).swapaxes(0, 1)

@@ -1,13 +1,16 @@
 """Chapter 15: the parameters of a decoder as a spreadsheet whose sizes can be typed."""
 
-from dataclasses import asdict
-
 import traitlets
 
 from figures import plots
 from figures.svg import Figure
 from figures.widgets import Interactive
-from lib.models.parameter_count import SIZES, Sizes, by_group, total
+from lib.models.parameter_count import PRESETS, Counted, by_group, total
+
+FIELDS = (
+    "vocab_size", "context_length", "d_model", "heads", "layers", "d_ff",
+    "positions", "biases", "norms", "tied",
+)  # fmt: skip
 
 
 class Ledger(Interactive):
@@ -15,9 +18,14 @@ class Ledger(Interactive):
 
     module = "ledger.js"
 
-    presets = traitlets.Dict({name: asdict(sizes) for name, sizes in SIZES.items()}).tag(sync=True)
-    vocab = traitlets.Int(50_257).tag(sync=True)
-    longest = traitlets.Int(2048).tag(sync=True)
+    presets = traitlets.Dict(
+        {
+            name: {field: getattr(sizes, field) for field in FIELDS}
+            for name, sizes in PRESETS.items()
+        }
+    ).tag(sync=True)
+    vocab_size = traitlets.Int(50_257).tag(sync=True)
+    context_length = traitlets.Int(2048).tag(sync=True)
     d_model = traitlets.Int(12_288).tag(sync=True)
     heads = traitlets.Int(96).tag(sync=True)
     layers = traitlets.Int(96).tag(sync=True)
@@ -28,9 +36,9 @@ class Ledger(Interactive):
     tied = traitlets.Bool(False).tag(sync=True)
 
     @property
-    def sizes(self) -> Sizes:
+    def sizes(self) -> Counted:
         """The present sizes, as lib.models.parameter_count takes them."""
-        return Sizes(**{name: getattr(self, name) for name in asdict(Sizes())})
+        return Counted(**{field: getattr(self, field) for field in FIELDS})
 
     def still(self) -> Figure:
         """Draw the groups as bars, in per cent of the total."""

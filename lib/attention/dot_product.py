@@ -6,7 +6,7 @@ from array_api_compat import array_namespace, device
 from jaxtyping import Bool, Float
 
 from lib.functional import softmax
-from lib.shapes import Array, Attended, mismatch
+from lib.shapes import Array, AttentionOutput, mismatch
 
 
 def scores(
@@ -43,7 +43,7 @@ def attend(
     mask: Bool[Array, "..."] | None = None,
     *,
     scale: float | None = None,
-) -> Attended:
+) -> AttentionOutput:
     r"""Give each query the average of the values, weighted by how well its key fits the query.
 
     $\mathrm{attend}(Q, K, V) = \mathrm{softmax}(Q K^\top / \sqrt{d_k})\, V$, row by row.
@@ -63,7 +63,7 @@ def attend(
         )
     table = scores(q, k, scale=scale)
     weights = softmax(table, where=None if mask is None else _fitting(mask, table))
-    return Attended(array_namespace(weights, v).matmul(weights, v), weights)
+    return AttentionOutput(array_namespace(weights, v).matmul(weights, v), weights)
 
 
 def _fitting(mask: Array, table: Array) -> Array:

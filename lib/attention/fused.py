@@ -5,7 +5,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from lib.attention import masks
-from lib.shapes import Attended
+from lib.shapes import AttentionOutput
 
 
 def fused(
@@ -16,7 +16,7 @@ def fused(
     *,
     causal: bool = False,
     dropout: float = 0.0,
-) -> Attended:
+) -> AttentionOutput:
     r"""Attend in one kernel, which holds no table of weights and so cannot return it.
 
     The output is that of `lib.attention.dot_product.attend`; the weights are None.
@@ -39,7 +39,7 @@ def fused(
         dropout_p=dropout,
         is_causal=causal and queries > 1,  # a single query is the last one, and sees everything
     )
-    return Attended(output.reshape(*q.shape[:-1], v.shape[-1]), None)
+    return AttentionOutput(output.reshape(*q.shape[:-1], v.shape[-1]), None)
 
 
 def _with_four_axes(x: Tensor) -> Tensor:

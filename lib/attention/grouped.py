@@ -4,7 +4,7 @@ from einops import rearrange, repeat
 from jaxtyping import Bool, Float
 
 from lib.attention.dot_product import attend
-from lib.shapes import Array, Attended, mismatch
+from lib.shapes import Array, AttentionOutput, mismatch
 
 
 def grouped(
@@ -12,7 +12,7 @@ def grouped(
     k: Float[Array, "... key d_k"],
     v: Float[Array, "... key d_v"],
     mask: Bool[Array, "..."] | None = None,
-) -> Attended:
+) -> AttentionOutput:
     r"""Attend with fewer heads of keys and values than of queries: neighbours share them.
 
     With $h$ query heads and $g$ heads of keys, query head $i$ reads number
@@ -42,4 +42,4 @@ def grouped(
         rows = repeat(mask, "... n m -> ... (n rest) m", rest=q.shape[-2] // mask.shape[-2])
         mask = repeat(rows, of_heads, one=heads // groups)
     output, weights = attend(rearrange(q, below, group=groups), k, v, mask)
-    return Attended(*(rearrange(x, back, one=heads // groups) for x in (output, weights)))
+    return AttentionOutput(*(rearrange(x, back, one=heads // groups) for x in (output, weights)))

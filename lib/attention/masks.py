@@ -78,7 +78,7 @@ def prefix(queries: int, length: int, *, like: Array | None = None) -> Bool[Arra
     return (key < length) | (key <= query)
 
 
-def both(*masks: Bool[Array, "..."]) -> Bool[Array, "..."]:
+def and_masks(*masks: Bool[Array, "..."]) -> Bool[Array, "..."]:
     """Allow only what every one of the masks allows; their shapes broadcast.
 
     Source: the intersection of relations.

@@ -8,7 +8,7 @@ from torch import nn
 
 from lib.attention.dot_product import attend
 from lib.attention.heads import merge_heads, split_heads
-from lib.shapes import Attended
+from lib.shapes import AttentionOutput
 
 
 class MultiHeadAttention(nn.Module):
@@ -43,8 +43,8 @@ class MultiHeadAttention(nn.Module):
         source: Float[torch.Tensor, "*batch key d_source"] | None = None,
         mask: Bool[torch.Tensor, "..."] | None = None,
         *,
-        attention: Callable[..., Attended] = attend,
-    ) -> Attended:
+        attention: Callable[..., AttentionOutput] = attend,
+    ) -> AttentionOutput:
         """Return the output, and the weights with an axis of heads before (query, key).
 
         A mask without a head axis must say so with an axis of length 1: (batch, 1, query, key).
@@ -55,4 +55,4 @@ class MultiHeadAttention(nn.Module):
         k = split_heads(self.key(source), self.heads)
         v = split_heads(self.value(source), self.heads)
         output, weights = attention(q, k, v, mask)
-        return Attended(self.out(merge_heads(output)), weights)
+        return AttentionOutput(self.out(merge_heads(output)), weights)

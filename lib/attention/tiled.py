@@ -48,11 +48,11 @@ def tiled(
         for top in range(0, q.shape[-2], rows):
             block = slice(top, min(top + rows, q.shape[-2]))
             first = block.start + k.shape[-2] - q.shape[-2] if causal else None
-            output[head][block] = _rows(q[head][block], k[head], v[head], first, tile)
+            output[head][block] = attend_rows(q[head][block], k[head], v[head], first, tile)
     return output
 
 
-def _rows(
+def attend_rows(
     q: Float[np.ndarray, "query d_k"],
     k: Float[np.ndarray, "key d_k"],
     v: Float[np.ndarray, "key d_v"],

@@ -163,7 +163,7 @@ class ExactGelu(Model):
 
     key, name = "M54", "exact GELU for the tanh form"
 
-    def bend(self, x):
+    def activate(self, x):
         return gelu(x, tanh=False)
 
 

@@ -165,7 +165,7 @@ def _bend(kind: Kind) -> Table:
     parameters, layer = silent(4)
     bends = Linear(np.zeros((4, 4)), np.array([-2.699, -0.5, 0.5, 2.699]))
     passes = Linear(np.eye(4), np.zeros(4))
-    return kind(parameters).block(np.zeros((1, 4)), replace(layer, expand=bends, contract=passes))
+    return kind(parameters).block(np.zeros((1, 4)), replace(layer, up=bends, down=passes))
 
 
 def _tokens(n: int) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ class Layer:
     out: Linear
     second: Norm
     expand: Linear
-    contract: Linear
+    down: Linear
 
 
 @dataclass(frozen=True)
@@ -146,9 +146,9 @@ class Model:
 
     def feed_forward(self, x, layer):
         """Think about each token alone: widen, bend, narrow."""
-        return layer.contract(self.bend(layer.expand(x)))
+        return layer.down(self.activate(layer.up(x)))
 
-    def bend(self, x):
+    def activate(self, x):
         """GELU, in its tanh form."""
         return gelu(x)
 
@@ -180,11 +180,11 @@ def from_state(arrays: Mapping[str, np.ndarray], heads: int) -> Parameters:
             linear(*(f"{attention}.{part}" for part in ("query", "key", "value"))),
             linear(f"{attention}.out"),
             norm(f"{feed_forward}_norm"),
-            linear(f"{feed_forward}.expand"),
-            linear(f"{feed_forward}.contract"),
+            linear(f"{feed_forward}.up"),
+            linear(f"{feed_forward}.down"),
         )
 
     count = len({name.split(".")[1] for name in arrays if name.startswith("layers.")})
     layers = tuple(layer(f"layers.{i}") for i in range(count))
-    words, positions = arrays["words.weight"], arrays["positions.weight"]
+    words, positions = arrays["token_embedding.weight"], arrays["position_embedding.weight"]
     return Parameters(words, positions, layers, norm("norm"), heads)

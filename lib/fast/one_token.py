@@ -104,9 +104,9 @@ class VectorBlock:
         self.heads, self.gelu = attention.heads, network.gelu.approximate
         self.before, self.between = map(VectorNorm, (block.attention_norm, block.feed_forward_norm))
         self.project = VectorMap(*joint(attention), precision)
-        self.out, self.expand, self.contract = (
+        self.out, self.up, self.down = (
             VectorMap(one.weight, one.bias, precision)
-            for one in (attention.out, network.expand, network.contract)
+            for one in (attention.out, network.up, network.down)
         )
 
     def __call__(
@@ -116,11 +116,11 @@ class VectorBlock:
         q, k, v = self.project(self.before(x)).reshape(3, self.heads, -1)
         one = (*batch, self.heads, 1, -1)
         cache.store(torch.from_numpy(k).view(one), torch.from_numpy(v).view(one))
-        room = (self.heads, cache.longest, -1)
+        room = (self.heads, cache.context_length, -1)
         stored = (whole.view(room).numpy() for whole in (cache.keys, cache.values))
         x = x + self.out(attend_one(q, *stored, cache.used).reshape(-1))
-        wide = torch.from_numpy(self.expand(self.between(x)))
-        return x + self.contract(F.gelu(wide, approximate=self.gelu).numpy())
+        wide = torch.from_numpy(self.up(self.between(x)))
+        return x + self.down(F.gelu(wide, approximate=self.gelu).numpy())
 
 
 class OneTokenGPT2:
@@ -133,7 +133,7 @@ class OneTokenGPT2:
     def __init__(self, model: GPT2, precision: str):
         self.embed, self.norm = model.embed, VectorNorm(model.norm)
         self.layers = [VectorBlock(block, precision) for block in model.layers]
-        self.vocabulary = VectorMap(model.words.weight, None, precision)
+        self.vocabulary = VectorMap(model.token_embedding.weight, None, precision)
 
     def __call__(
         self, ids: Int[Tensor, "*batch n"], caches: list[KeyValueCache]

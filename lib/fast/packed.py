@@ -12,8 +12,8 @@ from lib.attention.fused import fused
 from lib.attention.kv_cache import KeyValueCache
 from lib.fast.one_token import PRECISIONS, OneTokenGPT2, joint, rounded
 from lib.models.block import Block
-from lib.models.gpt2 import GPT2, Predicted
-from lib.shapes import Attended
+from lib.models.gpt2 import GPT2, ModelOutput
+from lib.shapes import AttentionOutput
 
 ONEDNN = torch.ops.mkldnn
 """Where torch keeps oneDNN's operators. Those used are private: a later torch may drop them."""
@@ -153,21 +153,21 @@ class PackedBlock:
     """
 
     def __init__(self, block: Block, pack: Callable[..., PackedLinear | Int8Linear]):
-        after = [block.attention.out, block.feed_forward.expand, block.feed_forward.contract]
+        after = [block.attention.out, block.feed_forward.up, block.feed_forward.down]
         self.heads, self.gelu = block.attention.heads, block.feed_forward.gelu.approximate
         self.project = pack(*joint(block.attention))
-        self.out, self.expand, self.contract = (pack(map_.weight, map_.bias) for map_ in after)
+        self.out, self.up, self.down = (pack(map_.weight, map_.bias) for map_ in after)
         self.before, self.between = block.attention_norm, block.feed_forward_norm
 
     def __call__(
-        self, x: Float[Tensor, "*batch n d_model"], attention: Callable[..., Attended]
+        self, x: Float[Tensor, "*batch n d_model"], attention: Callable[..., AttentionOutput]
     ) -> Float[Tensor, "*batch n d_model"]:
         """Return the changed stream."""
         three = self.project(self.before(x)).to(x.dtype)
         heads = three.unflatten(-1, (3 * self.heads, -1)).transpose(-3, -2)
         output, _ = attention(*heads.chunk(3, dim=-3))
         x = self.out(output.transpose(-3, -2).flatten(-2), added=x)
-        return self.contract(self.expand(self.between(x), gelu=self.gelu), added=x)
+        return self.down(self.up(self.between(x), gelu=self.gelu), added=x)
 
 
 class PackedGPT2:
@@ -193,7 +193,7 @@ class PackedGPT2:
         dtype = torch.bfloat16 if precision == "bfloat16" else None
         pack = Int8Linear if precision == "int8" else partial(PackedLinear, dtype=dtype)
         self.layers = [PackedBlock(block, pack) for block in model.layers]
-        self.norm, self.vocabulary = model.norm, pack(model.words.weight, None)
+        self.norm, self.vocabulary = model.norm, pack(model.token_embedding.weight, None)
         here = model.device.type == "cpu"
         self.one_token = OneTokenGPT2(model, precision) if here else None
 
@@ -204,21 +204,23 @@ class PackedGPT2:
         *,
         caches: list[KeyValueCache] | None = None,
         last: bool = False,
-    ) -> Predicted:
+    ) -> ModelOutput:
         """Return the logits, for every position or only for the last, as GPT2 does."""
         if self.one_token and ids.numel() == 1:
-            return Predicted(self.one_token(ids, caches or self.caches()), None)
+            return ModelOutput(self.one_token(ids, caches or self.caches()), None)
         x = self.model.embed(ids, start=caches[0].used if caches else 0)
         for i, layer in enumerate(self.layers):
             x = layer(x, caches[i] if caches else partial(fused, causal=True))
         x = x[..., -1:, :] if last else x
-        return Predicted(self.vocabulary(self.norm(x)).to(x.dtype), None)
+        return ModelOutput(self.vocabulary(self.norm(x)).to(x.dtype), None)
 
     @cached_property
     def error(self) -> float:
         """The largest difference of a logit from the model's, as a share of its largest logit."""
-        n = min(64, self.config.longest)
-        ids = torch.randint(self.config.vocab, (n,), generator=torch.Generator().manual_seed(0))
+        n = min(64, self.config.context_length)
+        ids = torch.randint(
+            self.config.vocab_size, (n,), generator=torch.Generator().manual_seed(0)
+        )
         with torch.no_grad():
             exact = self.model(ids).logits
         return float((self(ids).logits - exact).abs().max() / exact.abs().max())

@@ -18,14 +18,14 @@ from torch import Tensor, nn
 
 from lib.attention.dot_product import attend
 from lib.attention.multi_head import MultiHeadAttention
-from lib.shapes import Attended, mismatch
+from lib.shapes import AttentionOutput, mismatch
 
-Rule = Callable[[int, Attended], Attended]
+Rule = Callable[[int, AttentionOutput], AttentionOutput]
 Heads = Iterable[tuple[int, int]]
 
 
 @dataclass(frozen=True, eq=False)
-class Recorded:
+class HeadOutputs:
     """What a run gave, and on the way, of every layer, each head's output and weights.
 
     outputs[layer] is (*batch, head, query, d_v), before the matrix that mixes the heads;
@@ -61,7 +61,7 @@ def attentions(model: nn.Module) -> list[MultiHeadAttention]:
 def intervene(model: nn.Module, rule: Rule) -> Iterator[None]:
     r"""Let a rule see, and change, what the heads of each layer found, before $W_o$ mixes it.
 
-    `rule(layer, found)` returns what shall go on: `found` itself, or another `Attended` whose
+    `rule(layer, output)` returns what goes on: `output` itself, or another `AttentionOutput` whose
     output has the same shape. After the `with`, also after an error, the model is as before.
 
     Source: Vig et al. 2020, section 3 (interventions on a network's parts).
@@ -83,13 +83,13 @@ def _through(rule: Rule, layer: int, _module: nn.Module, args: tuple, options: d
     """Send what this layer's attention finds through the rule."""
     attention = options.get("attention", attend)
 
-    def ruled(*given: Any) -> Attended:
+    def ruled(*given: Any) -> AttentionOutput:
         found = attention(*given)
         changed = rule(layer, found)
         if changed.output.shape != found.output.shape:
             raise mismatch(
                 f"A rule may change the numbers of layer {layer}, not their shape.",
-                "Return an Attended whose output is as large as the one that came.",
+                "Return an AttentionOutput whose output is as large as the one that came.",
                 came=found.output,
                 returned=changed.output,
             )
@@ -99,27 +99,27 @@ def _through(rule: Rule, layer: int, _module: nn.Module, args: tuple, options: d
 
 
 @torch.no_grad()
-def record(model: nn.Module, *given: Any, **options: Any) -> Recorded:
+def record_heads(model: nn.Module, *given: Any, **options: Any) -> HeadOutputs:
     """Run `model(*given, **options)` and keep what every head found on the way.
 
     Source: as `intervene`, with a rule that changes nothing.
     Taught in: chapter 16.
     Raises: ValueError for a model without attention.
     """
-    seen: dict[int, Attended] = {}
+    seen: dict[int, AttentionOutput] = {}
 
-    def keep(layer: int, found: Attended) -> Attended:
+    def keep(layer: int, found: AttentionOutput) -> AttentionOutput:
         seen[layer] = found
         return found
 
     with intervene(model, keep):
         result = model(*given, **options)
     layers = [seen[layer] for layer in sorted(seen)]
-    return Recorded(result, *(tuple(part) for part in zip(*layers, strict=True)))
+    return HeadOutputs(result, *(tuple(part) for part in zip(*layers, strict=True)))
 
 
 @contextmanager
-def without(model: nn.Module, heads: Heads, *, mean: Recorded | None = None) -> Iterator[None]:
+def ablate(model: nn.Module, heads: Heads, *, mean: HeadOutputs | None = None) -> Iterator[None]:
     r"""Switch heads off: (layer, head), counted from 0, give zeros instead of their outputs.
 
     That is the model with their slices of $W_o$ set to zero. With `mean`, a head gives at every
@@ -139,8 +139,8 @@ def without(model: nn.Module, heads: Heads, *, mean: Recorded | None = None) -> 
 
 
 @contextmanager
-def patched(
-    model: nn.Module, donor: Recorded, heads: Heads, places: slice | list[int] = slice(None)
+def patch(
+    model: nn.Module, donor: HeadOutputs, heads: Heads, places: slice | list[int] = slice(None)
 ) -> Iterator[None]:
     """Let heads say, at these places, what they said in another run; all else is computed anew.
 
@@ -166,7 +166,9 @@ def _checked(model: nn.Module, heads: Heads) -> list[tuple[int, int]]:
     return heads
 
 
-def _exchange(new: dict, places: slice | list[int], layer: int, found: Attended) -> Attended:
+def _exchange(
+    new: dict, places: slice | list[int], layer: int, found: AttentionOutput
+) -> AttentionOutput:
     """Put the new numbers where the heads of this layer had theirs, on a copy."""
     output = found.output
     for (_, head), said in ((at, said) for at, said in new.items() if at[0] == layer):
@@ -182,4 +184,4 @@ def _exchange(new: dict, places: slice | list[int], layer: int, found: Attended)
             said = said[..., places, :]
         output = output.clone()
         output[..., head, places, :] = said
-    return Attended(output, found.weights)
+    return AttentionOutput(output, found.weights)

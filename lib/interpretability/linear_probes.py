@@ -29,7 +29,7 @@ def ridge(
     return answers.reshape(len(new), *y.shape[1:]) + mean
 
 
-def held_out(
+def predict_held_out(
     x: Float[np.ndarray, "n features"],
     y: Float[np.ndarray, "n ..."],
     groups: Shaped[np.ndarray, " n"],

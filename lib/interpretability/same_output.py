@@ -6,7 +6,7 @@ from jaxtyping import Float
 from lib.shapes import mismatch
 
 
-def unseen(values: Float[np.ndarray, "key d_v"]) -> Float[np.ndarray, "... key"]:
+def null_space(values: Float[np.ndarray, "key d_v"]) -> Float[np.ndarray, "... key"]:
     r"""The changes to a row of weights that no output can show, as rows at right angles.
 
     All z with $z V = 0$ and $\sum_j z_j = 0$: what $[V, 1]$ sends to zero. There are
@@ -21,7 +21,7 @@ def unseen(values: Float[np.ndarray, "key d_v"]) -> Float[np.ndarray, "... key"]
     return left[:, rank:].T
 
 
-def twin(
+def other_weights(
     weights: Float[np.ndarray, " key"],
     values: Float[np.ndarray, "key d_v"],
     cost: Float[np.ndarray, " key"],

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from lib.attention import masks
 from lib.attention.multi_head import MultiHeadAttention
-from lib.models.gpt2 import Predicted, check_ids
+from lib.models.gpt2 import ModelOutput, check_ids
 
 
 class AttentionOnly(nn.Module):
@@ -20,28 +20,30 @@ class AttentionOnly(nn.Module):
     Taught in: chapter 16.
     """
 
-    def __init__(self, vocab: int, longest: int, d_model: int, heads: int, layers: int):
+    def __init__(self, vocab_size: int, context_length: int, d_model: int, heads: int, layers: int):
         super().__init__()
-        self.words = nn.Embedding(vocab, d_model)
-        self.positions = nn.Embedding(longest, d_model)
+        self.token_embedding = nn.Embedding(vocab_size, d_model)
+        self.position_embedding = nn.Embedding(context_length, d_model)
         self.layers = nn.ModuleList(
             MultiHeadAttention(d_model, heads, bias=False) for _ in range(layers)
         )
-        self.unembed = nn.Linear(d_model, vocab, bias=False)
+        self.unembed = nn.Linear(d_model, vocab_size, bias=False)
 
-    def forward(self, ids: Int[Tensor, "*batch n"]) -> Predicted:
+    def forward(self, ids: Int[Tensor, "*batch n"]) -> ModelOutput:
         """Return the logits, and the weights of every layer and head.
 
         Raises: TypeError for what are no ids, ValueError for more tokens than positions.
         """
         check_ids(ids)
-        n, longest = ids.shape[-1], self.positions.num_embeddings
-        if n > longest:
-            raise ValueError(f"{n} tokens, but the model has learned only {longest} positions")
-        x = self.words(ids) + self.positions.weight[:n]
+        n, context_length = ids.shape[-1], self.position_embedding.num_embeddings
+        if n > context_length:
+            raise ValueError(
+                f"{n} tokens, but the model has learned only {context_length} positions"
+            )
+        x = self.token_embedding(ids) + self.position_embedding.weight[:n]
         past, tables = masks.causal(n, like=x), []
         for attention in self.layers:
             change, weights = attention(x, mask=past)
             x = x + change
             tables.append(weights)
-        return Predicted(self.unembed(x), torch.stack(tables, dim=-4))
+        return ModelOutput(self.unembed(x), torch.stack(tables, dim=-4))

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from lib.attention.dot_product import attend
 from lib.attention.multi_head import MultiHeadAttention
-from lib.shapes import Attended
+from lib.shapes import AttentionOutput
 
 
 class LayerNorm(nn.Module):
@@ -42,12 +42,12 @@ class FeedForward(nn.Module):
     def __init__(self, d_model: int, d_ff: int, *, tanh: bool = True):
         super().__init__()
         self.gelu = nn.GELU("tanh" if tanh else "none")
-        self.expand = nn.Linear(d_model, d_ff)
-        self.contract = nn.Linear(d_ff, d_model)
+        self.up = nn.Linear(d_model, d_ff)
+        self.down = nn.Linear(d_ff, d_model)
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Map each vector to the change that it makes to the stream."""
-        return self.contract(self.gelu(self.expand(x)))
+        return self.down(self.gelu(self.up(x)))
 
 
 class Block(nn.Module):
@@ -87,15 +87,15 @@ class Block(nn.Module):
         x: Float[Tensor, "*batch n d_model"],
         mask: Bool[Tensor, "..."] | None = None,
         *,
-        attention: Callable[..., Attended] = attend,
-    ) -> Attended:
+        attention: Callable[..., AttentionOutput] = attend,
+    ) -> AttentionOutput:
         """Return the changed stream, and the weights that its attention used."""
         if self.norm_first:
             change, weights = self.attention(self.attention_norm(x), mask=mask, attention=attention)
             x = x + self.dropout(change)
             change = self.feed_forward(self.feed_forward_norm(x))
-            return Attended(x + self.dropout(change), weights)
+            return AttentionOutput(x + self.dropout(change), weights)
         change, weights = self.attention(x, mask=mask, attention=attention)
         x = self.attention_norm(x + self.dropout(change))
         change = self.feed_forward(x)
-        return Attended(self.feed_forward_norm(x + self.dropout(change)), weights)
+        return AttentionOutput(self.feed_forward_norm(x + self.dropout(change)), weights)

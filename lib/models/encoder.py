@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from lib.models.block import Block, LayerNorm
-from lib.models.hidden_states import Reading
+from lib.models.hidden_states import HiddenStates
 from lib.text.word_vectors import WordVectors
 
 EPS = 1e-12  # BERT's; most other models use 1e-5
@@ -29,12 +29,19 @@ class Encoder(nn.Module):
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, *, d_model=384, heads=12, layers=6, d_ff=1536, longest=512
+        self,
+        tokenizer: Tokenizer,
+        *,
+        d_model=384,
+        heads=12,
+        layers=6,
+        d_ff=1536,
+        context_length=512,
     ):
         super().__init__()
         self.tokenizer = tokenizer
-        self.words = nn.Embedding(tokenizer.get_vocab_size(), d_model)
-        self.positions = nn.Embedding(longest, d_model)
+        self.token_embedding = nn.Embedding(tokenizer.get_vocab_size(), d_model)
+        self.position_embedding = nn.Embedding(context_length, d_model)
         self.types = nn.Embedding(2, d_model)
         self.norm = LayerNorm(d_model, EPS)
         as_bert = {"norm_first": False, "tanh": False, "eps": EPS}
@@ -49,11 +56,15 @@ class Encoder(nn.Module):
 
         Raises: ValueError for more tokens than the model has learned positions.
         """
-        n, longest = ids.shape[-1], self.positions.num_embeddings
-        if n > longest:
-            raise ValueError(f"{n} tokens, but the model has learned only {longest} positions")
-        x = self.words(ids) + self.types.weight[0]  # type 0: all belongs to a first sentence
-        return self.norm(x + self.positions.weight[:n] if positions else x)
+        n, context_length = ids.shape[-1], self.position_embedding.num_embeddings
+        if n > context_length:
+            raise ValueError(
+                f"{n} tokens, but the model has learned only {context_length} positions"
+            )
+        x = (
+            self.token_embedding(ids) + self.types.weight[0]
+        )  # type 0: all belongs to a first sentence
+        return self.norm(x + self.position_embedding.weight[:n] if positions else x)
 
     def forward(
         self,
@@ -76,7 +87,7 @@ class Encoder(nn.Module):
         return torch.stack(states, dim=-3), torch.stack(tables, dim=-4)
 
     @torch.no_grad()
-    def read(self, text: str | list[str], *, positions: bool = True) -> Reading:
+    def read(self, text: str | list[str], *, positions: bool = True) -> HiddenStates:
         """Tokenise and run one sentence, or several, padded to the longest of them.
 
         Raises: ValueError for an empty list, or for more tokens than there are positions.
@@ -88,11 +99,11 @@ class Encoder(nn.Module):
         longest = max(len(row.ids) for row in rows)
         for row in rows:
             row.pad(longest)  # with [PAD], whose id is 0
-        device = self.words.weight.device
+        device = self.token_embedding.weight.device
         ids = torch.tensor([row.ids for row in rows], device=device)
         mask = torch.tensor([row.attention_mask for row in rows], device=device) == 1
         hidden, weights = self(ids, mask, positions=positions)
-        batch = Reading([row.tokens for row in rows], hidden, weights, mask)
+        batch = HiddenStates([row.tokens for row in rows], hidden, weights, mask)
         return batch[0] if isinstance(text, str) else batch
 
     def sentence(self, text: str) -> Float[Tensor, " d_model"]:
@@ -108,7 +119,7 @@ class Encoder(nn.Module):
 
         Raises: ValueError for a word that the tokeniser splits, with its pieces.
         """
-        table = self.words.weight.detach().cpu().numpy()  # (vocab, d_model)
+        table = self.token_embedding.weight.detach().cpu().numpy()  # (vocab, d_model)
         ids = self.tokenizer.get_vocab()
         if words is None:
             return WordVectors(sorted(ids, key=ids.get), table)

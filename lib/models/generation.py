@@ -10,15 +10,15 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from lib.attention.kv_cache import KeyValueCache
-from lib.models.gpt2 import Predicted, check_ids
-from lib.models.sampling import choose
+from lib.models.gpt2 import ModelOutput, check_ids
+from lib.models.sampling import sample
 
 # A GPT2, or another that is called as one and has its `config`, `caches` and `training`.
-Model = Callable[..., Predicted]
+Model = Callable[..., ModelOutput]
 
 
-def window_start(tokens: int, longest: int) -> int:
-    """Say which token is the first that a model still reads, when it can read `longest` at once.
+def window_start(tokens: int, context_length: int) -> int:
+    """Say which token is the first that a model with this context length still reads.
 
     All, until there is no room; then the oldest half of the window goes, again and again.
     A learned position belongs to a place in the window, so what is stored of the rest, computed
@@ -28,8 +28,8 @@ def window_start(tokens: int, longest: int) -> int:
     everything anew each time, or to stop.
     Taught in: chapter 12.
     """
-    half = max(longest // 2, 1)
-    return half * max(0, -(-(tokens - longest) // half))
+    half = max(context_length // 2, 1)
+    return half * max(0, -(-(tokens - context_length) // half))
 
 
 def stream(
@@ -44,7 +44,7 @@ def stream(
 ) -> Iterator[Int[Tensor, "*batch"]]:
     """Give up to `count` tokens, one for each prompt at a time, each after all that came before.
 
-    The choices are those of `choose`: temperature (0, greedy, if nothing is said), top_k, top_p.
+    The choices are those of `sample`: temperature (0, greedy, if nothing is said), top_k, top_p.
     A prompt that has come to a stop token repeats it, until all have come to one.
     Without the cache the whole window is read again for each token, with the same result.
     What cannot be done is refused at once, before the first token is asked for.
@@ -52,10 +52,10 @@ def stream(
     Source: Radford et al. 2019, equation 1, read as a recipe; `window_start` for long texts.
     Taught in: chapter 12.
     Raises: TypeError for ids that are no tensor or no ids, ValueError for a prompt that cannot
-    be read, and as `choose` does.
+    be read, and as `sample` does.
     """
     _check(model, ids, count)
-    choose(torch.zeros(1), torch.Generator(), **choices)  # refuses now what it would refuse later
+    sample(torch.zeros(1), torch.Generator(), **choices)  # refuses now what it would refuse later
     stops = torch.tensor(_stops(stop), dtype=ids.dtype, device=ids.device)
     generator = torch.Generator().manual_seed(seed)
 
@@ -63,11 +63,11 @@ def stream(
         over = torch.zeros_like(ids[..., 0], dtype=torch.bool)
         text, unread, start, caches = ids, ids, -1, None
         for _ in range(count):
-            first = window_start(text.shape[-1], model.config.longest)
+            first = window_start(text.shape[-1], model.config.context_length)
             if first != start or not cached:
                 start, unread = first, text[..., first:]
                 caches = model.caches() if cached else None
-            token = choose(_last_logits(model, unread, caches), generator, **choices)
+            token = sample(_last_logits(model, unread, caches), generator, **choices)
             token = torch.where(over, text[..., -1], token)
             yield token
             over = over | torch.isin(token, stops)
@@ -164,9 +164,9 @@ def _check(model: Model, ids: Int[Tensor, "*batch n"], count: int) -> None:
             "A prompt holds at least one token. To start from nothing, give the token that ends "
             "a text, which for GPT-2 is 50256."
         )
-    if ids.min() < 0 or ids.max() >= model.config.vocab:
+    if ids.min() < 0 or ids.max() >= model.config.vocab_size:
         raise ValueError(
-            f"The model knows the tokens 0 to {model.config.vocab - 1}, and the prompt holds "
+            f"The model knows the tokens 0 to {model.config.vocab_size - 1}, and the prompt holds "
             f"{ids.min()} to {ids.max()}. Was it encoded by another tokeniser?"
         )
     if model.training and model.config.dropout:

@@ -1,7 +1,6 @@
 """GPT-2: tokens and positions in, a stack of causal blocks, a score for every next token out."""
 
 import math
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -14,41 +13,10 @@ from lib.attention import masks
 from lib.attention.fused import fused
 from lib.attention.kv_cache import KeyValueCache
 from lib.models.block import Block, LayerNorm
+from lib.models.config import Config
 
 
-@dataclass(frozen=True)
-class Config:
-    """The sizes of a GPT-2; as they stand, those of the smallest one published.
-
-    `longest` is the number of learned positions, so the most tokens that it can read at once.
-
-    Source: Radford et al. 2019, table 2 (layers, width) and section 2.3 (vocabulary, context);
-    the heads stand in the hparams.json that was published with each model.
-    """
-
-    vocab: int = 50_257
-    longest: int = 1_024
-    d_model: int = 768
-    heads: int = 12
-    layers: int = 12
-    dropout: float = 0.0
-    eps: float = 1e-5
-
-    @property
-    def d_ff(self) -> int:
-        """The width inside the feed-forward map: four times d_model."""
-        return 4 * self.d_model
-
-
-SIZES = {
-    "gpt2": Config(),
-    "gpt2-medium": Config(d_model=1024, heads=16, layers=24),
-    "gpt2-large": Config(d_model=1280, heads=20, layers=36),
-    "gpt2-xl": Config(d_model=1600, heads=25, layers=48),
-}
-
-
-class Predicted(NamedTuple):
+class ModelOutput(NamedTuple):
     """A score for each word of the vocabulary at each position, and the weights, if kept."""
 
     logits: Float[Tensor, "*batch n vocab"]
@@ -68,8 +36,8 @@ class GPT2(nn.Module):
     def __init__(self, config: Config):
         super().__init__()
         self.config = config
-        self.words = nn.Embedding(config.vocab, config.d_model)
-        self.positions = nn.Embedding(config.longest, config.d_model)
+        self.token_embedding = nn.Embedding(config.vocab_size, config.d_model)
+        self.position_embedding = nn.Embedding(config.context_length, config.d_model)
         self.dropout = nn.Dropout(config.dropout)
         self.layers = nn.ModuleList(
             Block(config.d_model, config.heads, config.d_ff, eps=config.eps, dropout=config.dropout)
@@ -90,13 +58,13 @@ class GPT2(nn.Module):
             if isinstance(module, nn.Linear):
                 nn.init.zeros_(module.bias)
         for layer in self.layers:
-            for into_the_stream in (layer.attention.out, layer.feed_forward.contract):
+            for into_the_stream in (layer.attention.out, layer.feed_forward.down):
                 nn.init.normal_(into_the_stream.weight, std=std / math.sqrt(2 * len(self.layers)))
 
     @property
     def device(self) -> torch.device:
         """Where the parameters are, and the ids must be."""
-        return self.words.weight.device
+        return self.token_embedding.weight.device
 
     def embed(
         self, ids: Int[Tensor, "*batch n"], start: int = 0
@@ -109,12 +77,12 @@ class GPT2(nn.Module):
         end = start + ids.shape[-1]
         if start < 0:
             raise ValueError(f"Positions are counted from 0, and start is {start}.")
-        if end > self.config.longest:
+        if end > self.config.context_length:
             raise ValueError(
-                f"This model has learned {self.config.longest} positions and was asked for {end}. "
+                f"This model has learned {self.config.context_length} positions; got {end} tokens. "
                 "Give it only the end of the text."
             )
-        return self.dropout(self.words(ids) + self.positions.weight[start:end])
+        return self.dropout(self.token_embedding(ids) + self.position_embedding.weight[start:end])
 
     def forward(
         self,
@@ -123,7 +91,7 @@ class GPT2(nn.Module):
         caches: list[KeyValueCache] | None = None,
         last: bool = False,
         keep_weights: bool = False,
-    ) -> Predicted:
+    ) -> ModelOutput:
         """Return the logits, for every position or only for the last; the weights on request.
 
         With caches (`self.caches()`), the ids follow those that were given with them before.
@@ -147,15 +115,15 @@ class GPT2(nn.Module):
                 dropout = self.config.dropout if self.training else 0.0
                 x, _ = block(x, attention=partial(fused, causal=True, dropout=dropout))
         logits = self.unembed(x[..., -1:, :] if last else x)
-        return Predicted(logits, torch.stack(tables, dim=-4) if tables else None)
+        return ModelOutput(logits, torch.stack(tables, dim=-4) if tables else None)
 
     def unembed(self, x: Float[Tensor, "*batch n d_model"]) -> Float[Tensor, "*batch n vocab"]:
         """Normalise the stream and compare it with the row of every word."""
-        return F.linear(self.norm(x), self.words.weight)
+        return F.linear(self.norm(x), self.token_embedding.weight)
 
     def caches(self) -> list[KeyValueCache]:
         """One empty cache for each layer, with room for as many tokens as the model can read."""
-        return [KeyValueCache(self.config.longest) for _ in self.layers]
+        return [KeyValueCache(self.config.context_length) for _ in self.layers]
 
 
 def check_ids(ids: Int[Tensor, "*batch n"]) -> None:

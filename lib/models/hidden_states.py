@@ -8,7 +8,7 @@ from lib.shapes import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class HiddenStates:
     """Everything that was computed on the way through a model, for one sentence or for several.
 
     hidden[0] are the embeddings, hidden[i] is what layer i made of them;
@@ -40,7 +40,7 @@ class Reading:
                 "its vectors are in .hidden, its weights in .weights"
             )
         n = int(self.mask[sentence].sum())
-        return Reading(
+        return HiddenStates(
             self.tokens[sentence][:n],
             self.hidden[sentence][:, :n],
             self.weights[sentence][:, :, :n, :n],

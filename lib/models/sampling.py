@@ -6,7 +6,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 
-def sharpen(
+def apply_temperature(
     logits: Float[Tensor, "*batch vocab"], temperature: float
 ) -> Float[Tensor, "*batch vocab"]:
     """Divide by the temperature: below 1 likely tokens gain, above 1 they lose.
@@ -62,7 +62,7 @@ def keep_top_p(logits: Float[Tensor, "*batch vocab"], p: float) -> Float[Tensor,
     return logits.masked_fill(beyond.scatter(-1, order, beyond), -torch.inf)
 
 
-def draw(
+def sample_probabilities(
     logits: Float[Tensor, "*batch vocab"], generator: torch.Generator
 ) -> Int[Tensor, "*batch"]:
     r"""Draw a token from softmax(logits): the first at which the summed probability passes u.
@@ -78,7 +78,7 @@ def draw(
     return torch.searchsorted(sums, u * sums[..., -1:], right=True).squeeze(-1)
 
 
-def choose(
+def sample(
     logits: Float[Tensor, "*batch vocab"],
     generator: torch.Generator,
     *,
@@ -101,9 +101,9 @@ def choose(
                 "Give a temperature too, such as 1.0, to draw from what they keep."
             )
         return logits.argmax(-1)
-    logits = sharpen(logits.double(), temperature)
+    logits = apply_temperature(logits.double(), temperature)
     if top_k is not None:
         logits = keep_top_k(logits, top_k)
     if top_p is not None:
         logits = keep_top_p(logits, top_p)
-    return draw(logits, generator)
+    return sample_probabilities(logits, generator)

@@ -12,7 +12,7 @@ from lib.attention import masks
 from lib.attention.multi_head import MultiHeadAttention
 from lib.attention.positions import sinusoidal
 from lib.models.block import Block, FeedForward, LayerNorm
-from lib.shapes import Attended
+from lib.shapes import AttentionOutput
 from lib.text.tokenizers import WordTokenizer
 
 NOTHING = 0  # no word: it fills short rows, and the decoder reads it before its first word
@@ -80,14 +80,14 @@ class SourceEncoder(nn.Module):
     def __init__(self, words: WordTokenizer, d_model: int, heads: int, layers: int, d_ff: int):
         super().__init__()
         self.tokenizer = words
-        self.words = nn.Embedding(len(words), d_model)
+        self.token_embedding = nn.Embedding(len(words), d_model)
         self.layers = nn.ModuleList(Block(d_model, heads, d_ff) for _ in range(layers))
         self.norm = LayerNorm(d_model)
 
     def forward(self, sentences: Sentences) -> Memory:
         """Turn sentences into vectors; a pad is hidden from every real word."""
-        ids, real = pad(_rows(self.tokenizer, sentences), like=self.words.weight)
-        x = self.words(ids)  # (batch, key, d_model)
+        ids, real = pad(_rows(self.tokenizer, sentences), like=self.token_embedding.weight)
+        x = self.token_embedding(ids)  # (batch, key, d_model)
         x = x + sinusoidal(x.shape[-2], x.shape[-1], like=x)
         for layer in self.layers:
             x, _ = layer(x, real[:, None])
@@ -112,13 +112,13 @@ class DecoderBlock(nn.Module):
         )  # fmt: skip
         self.feed_forward, self.feed_forward_norm = FeedForward(d_model, d_ff), LayerNorm(d_model)
 
-    def forward(self, x: Float[Tensor, "batch query d_model"], memory: Memory) -> Attended:
+    def forward(self, x: Float[Tensor, "batch query d_model"], memory: Memory) -> AttentionOutput:
         """Return the changed stream, and the weights on the source: (batch, query, key)."""
         past = masks.causal(x.shape[-2], like=x)
         x = x + self.attention(self.attention_norm(x), mask=past).output
         found, weights = self.cross(self.cross_norm(x), memory.vectors, memory.real[:, None])
         x = x + found
-        return Attended(x + self.feed_forward(self.feed_forward_norm(x)), weights[:, 0])
+        return AttentionOutput(x + self.feed_forward(self.feed_forward_norm(x)), weights[:, 0])
 
 
 class Seq2Seq(nn.Module):
@@ -150,20 +150,20 @@ class Seq2Seq(nn.Module):
         if encoder is None:
             encoder = SourceEncoder(WordTokenizer(source), d_model, heads, layers, d_ff)
         self.encoder = encoder
-        self.words = nn.Embedding(len(self.target), d_model)
+        self.token_embedding = nn.Embedding(len(self.target), d_model)
         self.block = DecoderBlock(d_model, heads, d_ff, d_source or d_model)
         self.norm = LayerNorm(d_model)
         self.vocab = nn.Linear(d_model, len(self.target))
 
-    def forward(self, memory: Memory, written: Int[Tensor, "batch query"]) -> Attended:
+    def forward(self, memory: Memory, written: Int[Tensor, "batch query"]) -> AttentionOutput:
         """Score every word of the vocabulary as the next one, after each word written so far."""
-        x = self.words(written)  # (batch, query, d_model)
+        x = self.token_embedding(written)  # (batch, query, d_model)
         x, weights = self.block(x + sinusoidal(x.shape[-2], x.shape[-1], like=x), memory)
-        return Attended(self.vocab(self.norm(x)), weights)
+        return AttentionOutput(self.vocab(self.norm(x)), weights)
 
     def shifted(self, sentences: Sentences) -> tuple[Tensor, Tensor]:
         """What the decoder reads, and what it should answer: the same words, one step apart."""
-        answers, _ = pad(_rows(self.target, sentences), like=self.words.weight)
+        answers, _ = pad(_rows(self.target, sentences), like=self.token_embedding.weight)
         read = torch.full_like(answers, NOTHING)
         read[:, 1:] = answers[:, :-1]
         return read, answers

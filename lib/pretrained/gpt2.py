@@ -9,7 +9,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from lib.models.gpt2 import GPT2, Config
+from lib.models.config import Config
+from lib.models.gpt2 import GPT2
 from lib.pretrained import hub
 
 # A tiny GPT-2 with random parameters, as transformers saves one, and the logits that it gives.
@@ -17,8 +18,8 @@ TINY = Path(__file__).resolve().parents[1] / "datasets" / "tiny_gpt2"
 
 # What the published config.json says, and what our Config calls it.
 SIZES = {
-    "vocab_size": "vocab",
-    "n_positions": "longest",
+    "vocab_size": "vocab_size",
+    "n_positions": "context_length",
     "n_embd": "d_model",
     "n_head": "heads",
     "n_layer": "layers",
@@ -36,16 +37,16 @@ FIXED = {
 
 # Our modules on the left, the file's on the right.
 IN_THE_FILE = {
-    "words": "wte",
-    "positions": "wpe",
+    "token_embedding": "wte",
+    "position_embedding": "wpe",
     "attention_norm": "ln_1",
     "attention.query": "attn.c_attn",
     "attention.key": "attn.c_attn",
     "attention.value": "attn.c_attn",
     "attention.out": "attn.c_proj",
     "feed_forward_norm": "ln_2",
-    "feed_forward.expand": "mlp.c_fc",
-    "feed_forward.contract": "mlp.c_proj",
+    "feed_forward.up": "mlp.c_fc",
+    "feed_forward.down": "mlp.c_proj",
     "norm": "ln_f",
 }
 # The file holds queries, keys and values side by side in one matrix, in this order.
@@ -74,7 +75,7 @@ def load_gpt2(name: str | Path, *, dropout: float = 0.0, endpoint: str | None = 
 
 
 def sizes(settings: dict) -> dict[str, int | float]:
-    """Turn a published config.json into the arguments of `lib.models.gpt2.Config`.
+    """Turn a published config.json into the arguments of `lib.models.config.Config`.
 
     Source: the configuration of GPT-2 in `transformers`.
     Taught in: chapter 12.

@@ -21,8 +21,8 @@ SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 # Our modules on the left, the file's on the right; {i} counts the layers from 0.
 # Both keep the matrix of a linear map as (output, input), so nothing is transposed.
 IN_THE_FILE = {
-    "words": "embeddings.word_embeddings",
-    "positions": "embeddings.position_embeddings",
+    "token_embedding": "embeddings.word_embeddings",
+    "position_embedding": "embeddings.position_embeddings",
     "types": "embeddings.token_type_embeddings",
     "norm": "embeddings.LayerNorm",
     "layers.{i}.attention.query": "encoder.layer.{i}.attention.self.query",
@@ -30,8 +30,8 @@ IN_THE_FILE = {
     "layers.{i}.attention.value": "encoder.layer.{i}.attention.self.value",
     "layers.{i}.attention.out": "encoder.layer.{i}.attention.output.dense",
     "layers.{i}.attention_norm": "encoder.layer.{i}.attention.output.LayerNorm",
-    "layers.{i}.feed_forward.expand": "encoder.layer.{i}.intermediate.dense",
-    "layers.{i}.feed_forward.contract": "encoder.layer.{i}.output.dense",
+    "layers.{i}.feed_forward.up": "encoder.layer.{i}.intermediate.dense",
+    "layers.{i}.feed_forward.down": "encoder.layer.{i}.output.dense",
     "layers.{i}.feed_forward_norm": "encoder.layer.{i}.output.LayerNorm",
 }
 
@@ -49,10 +49,16 @@ def load_minilm(folder: str | Path | None = None) -> Encoder:
     Taught in: chapter 07.
     Raises: FileNotFoundError if it is not installed, ValueError if the weights were altered.
     """
-    return _load(Path(folder) if folder else _installed_folder())
+    return _load(Path(folder) if folder else installed_folder())
 
 
-def _installed_folder() -> Path:
+def installed_folder() -> Path:
+    """The folder of the installed package in which the model's files stand.
+
+    Source: importlib's search path.
+    Taught in: chapter 15.
+    Raises: FileNotFoundError if the package is not installed.
+    """
     # Finding the package without importing it: the import would bring much that is not needed.
     spec = importlib.util.find_spec(MODULE)
     if spec is None or not spec.submodule_search_locations:

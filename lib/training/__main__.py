@@ -9,11 +9,13 @@ import torch
 import torch.distributed as dist
 
 from lib.datasets.stories import split
+from lib.models.config import Config
 from lib.models.generation import write
-from lib.models.gpt2 import GPT2, Config
+from lib.models.gpt2 import GPT2
 from lib.text.tokenizers import BytePair
 from lib.training import options
-from lib.training.loop import Record, process, train
+from lib.training.loop import StepRecord
+from lib.training.resumable import process, train_resumable
 from lib.training.windows import Corpus
 
 
@@ -47,7 +49,7 @@ def _run(said: argparse.Namespace, device: torch.device) -> None:
     torch.manual_seed(recipe.seed)
     config = Config(len(tokenizer), recipe.context, dropout=said.dropout, **sizes)
     model = GPT2(config).to(device)
-    records = train(
+    records = train_resumable(
         model, corpus, recipe, validation=validation, rows=said.rows, every=said.every,
         checkpoint=said.checkpoint, tokenizer=tokenizer,
     )  # fmt: skip
@@ -82,7 +84,7 @@ def _whole(path: Path) -> str:
         raise ValueError(f"{path} is no text in UTF-8: {error}. Save it as UTF-8 first.") from error
 
 
-def _tell(said: argparse.Namespace, record: Record, model: GPT2, tokenizer: BytePair) -> None:
+def _tell(said: argparse.Namespace, record: StepRecord, model: GPT2, tokenizer: BytePair) -> None:
     """Print what there is to see now and then, and log every step."""
     if said.records:
         with said.records.open("a") as file:

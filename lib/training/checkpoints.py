@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from lib.models.gpt2 import GPT2, Config
+from lib.models.config import Config
+from lib.models.gpt2 import GPT2
 from lib.text.tokenizers import BytePair
 from lib.training.optimizers import Recipe
 

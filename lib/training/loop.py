@@ -1,30 +1,16 @@
-"""Train a GPT-2 on a text: in a notebook, by `python -m lib.training`, or under `torchrun`.
-
-Every random choice of a step follows from the seed and the number of the step, never from the
-process that makes it. So a training that was killed goes on as if it had not been, and several
-processes take the same steps as one.
-"""
+"""The training loop of a GPT-2, complete: one process, one precision, from the first step on."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import NamedTuple
 
-import torch
-import torch.distributed as dist
 from torch import nn
-from torch.nn.parallel import DistributedDataParallel
-from torch.optim import Optimizer
 
 from lib.models.gpt2 import GPT2, next_token_loss
-from lib.seeds import generator
-from lib.text.tokenizers import BytePair
-from lib.training import checkpoints
-from lib.training.optimizers import Recipe, optimisers, set_rates
+from lib.training.optimizers import Recipe, build_optimizers, set_learning_rates
 from lib.training.windows import Corpus, evaluate
 
 
-class Record(NamedTuple):
+class StepRecord(NamedTuple):
     """What one step did; `step` counts from 1, and the losses are in nats a token.
 
     `loss` was measured on the step's own windows, before it changed the model; `validation`,
@@ -46,120 +32,33 @@ def train(
     validation: Corpus | None = None,
     rows: int = 64,
     every: int = 25,
-    checkpoint: str | Path | None = None,
-    tokenizer: BytePair | None = None,
-) -> Iterator[Record]:
+) -> Iterator[StepRecord]:
     """Train the model in place, one step for each record that is asked for.
 
-    Between two records the model is in eval mode, and may be read or sampled.
-    After `every` steps, and after the last, it is evaluated on `rows` windows of the validation
-    text and saved as the checkpoint. If that file is there at the start, training goes on from it.
-    Under `torchrun` each process trains on its share of every step.
+    Between two records the model is in eval mode, and may be read or sampled from.
+    After `every` steps, and after the last, the loss is measured on `rows` windows of the
+    validation text. `lib.training.resumable` adds checkpoints, several processes and bfloat16.
 
-    Source: Brown et al. 2020, appendix B; Li et al. 2020 for several processes.
+    Source: Brown et al. 2020, appendix B.
     Taught in: chapter 13.
-    Raises: ValueError for a checkpoint of another training, or a batch that cannot be shared out.
+    Raises: ValueError for `every` or `rows` below 1, or a recipe that accumulates gradients.
     """
     if every < 1 or rows < 1:
-        raise ValueError(f"every and rows are at least 1, not {every} and {rows}")
-    trained, done = optimisers(model, recipe), 0
-    text = checkpoints.fingerprint(torch.cat([corpus.ids, corpus.starts])) if checkpoint else ""
-    if checkpoint and Path(checkpoint).exists():
-        done = checkpoints.resume(Path(checkpoint), model, trained, recipe, text)
-    rank, count = process()
-    parallel = DistributedDataParallel(model) if count > 1 else model
-    drops = model.config.dropout > 0  # without dropout the two modes do the same
-    model.eval()
-    for step in range(done, recipe.steps):
-        if drops:
-            model.train()
-        loss = gradients(parallel, corpus, recipe, step)
-        rate, norm = update(trained, recipe, step)
-        if drops:
-            model.eval()
-        now = (step + 1) % every == 0 or step + 1 == recipe.steps
-        held_out = evaluate(model, validation, recipe.context, rows) if validation and now else None
-        if checkpoint and now and rank == 0:
-            checkpoints.save(Path(checkpoint), model, trained, recipe, step + 1, text, tokenizer)
-        yield Record(step + 1, loss, rate, norm, held_out)
-
-
-def gradients(model: nn.Module, corpus: Corpus, recipe: Recipe, step: int) -> float:
-    """Leave the gradient of one step's loss in the parameters, and return that loss.
-
-    The step's windows are dealt to the processes, and each deals its own to `accumulate` parts.
-    A part's loss is divided by their number, so that the sum of the gradients is that of the mean.
-    With DistributedDataParallel the processes' gradients are averaged, once, after the last part.
-
-    Source: Goyal et al. 2017, section 3; Li et al. 2020, section 3.2.4 (no_sync).
-    Taught in: chapter 13.
-    Raises: ValueError if the batch is no multiple of processes times parts.
-    """
-    rank, count = process()
-    _check_shares(recipe, count)
-    device = next(model.parameters()).device
-    mine = [x.chunk(count)[rank].to(device) for x in corpus.draw(recipe, step)]
-    parts = list(zip(*(x.chunk(recipe.accumulate) for x in mine), strict=True))
-    total = torch.zeros((), device=device)
-    own = _own_numbers(device, "dropout", recipe.seed, step, rank)
-    with own if model.training else nullcontext():
-        for i, (ids, targets) in enumerate(parts, 1):
-            with model.no_sync() if count > 1 and i < len(parts) else nullcontext():
-                with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-                    loss = next_token_loss(model(ids).logits, targets) / len(parts)
-                loss.backward()
-            total += loss.detach()
-    if count > 1:
-        dist.all_reduce(total)
-    return total.item() / count
-
-
-def update(trained: list[Optimizer], recipe: Recipe, step: int) -> tuple[float, float]:
-    """Shorten a gradient that is too long, let the optimisers step, and forget it.
-
-    Returns AdamW's rate, and the length that the gradient had.
-
-    Source: Pascanu et al. 2013, algorithm 1 (clipping).
-    Taught in: chapter 13.
-    """
-    groups = [group for optimiser in trained for group in optimiser.param_groups]
-    learning = [one for group in groups for one in group["params"] if one.grad is not None]
-    length = nn.utils.get_total_norm([one.grad for one in learning])
-    if (norm := length.item()) > recipe.clip:
-        nn.utils.clip_grads_with_norm_(learning, recipe.clip, length)
-    rate = set_rates(trained, recipe, step)
-    for optimiser in trained:
-        optimiser.step()
-        optimiser.zero_grad()
-    return rate, norm
-
-
-def process() -> tuple[int, int]:
-    """Which process of how many this is: 0 of 1 unless it was started by `torchrun`.
-
-    Source: torch.distributed.
-    Taught in: chapter 13.
-    """
-    return (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
-
-
-def _check_shares(recipe: Recipe, count: int) -> None:
-    if recipe.batch % (count * recipe.accumulate):
-        raise ValueError(
-            f"A batch of {recipe.batch} windows cannot be dealt equally, in {count} x "
-            f"{recipe.accumulate} parts (processes x accumulate). "
-            f"Choose a multiple of {count * recipe.accumulate}."
-        )
-
-
-@contextmanager
-def _own_numbers(device: torch.device, *seed: int | str) -> Iterator[None]:
-    """Draw from these seeds for a while; then the reader's own numbers go on as before."""
-    cuda = device.type == "cuda"
-    source = torch.cuda.default_generators[device.index] if cuda else torch.default_generator
-    before = source.get_state()
-    source.manual_seed(generator(*seed).integers(2**63).item())
-    try:
-        yield
-    finally:
-        source.set_state(before)
+        raise ValueError(f"every and rows must be at least 1; got {every} and {rows}")
+    if recipe.accumulate != 1:
+        raise ValueError("This loop takes a batch at once: accumulate with train_resumable.")
+    optimizers = build_optimizers(model, recipe)
+    for step in range(recipe.steps):
+        model.train()
+        ids, targets = (x.to(model.device) for x in corpus.draw(recipe, step))  # (batch, context)
+        loss = next_token_loss(model(ids).logits, targets)
+        loss.backward()
+        norm = nn.utils.clip_grad_norm_(model.parameters(), recipe.grad_clip)
+        rate = set_learning_rates(optimizers, recipe, step)
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad()
+        model.eval()
+        due = (step + 1) % every == 0 or step + 1 == recipe.steps
+        held_out = evaluate(model, validation, recipe.context, rows) if validation and due else None
+        yield StepRecord(step + 1, loss.item(), rate, norm.item(), held_out)

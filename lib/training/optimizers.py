@@ -14,8 +14,8 @@ class Recipe:
     """All that decides how a model is trained, but for the model and its text.
 
     A step reads `batch` rows of `context` tokens, in `accumulate` parts if memory is short.
-    `rate` is the highest learning rate of AdamW, `muon_rate` that of Muon; both warm up for
-    `warmup` steps and fall to `floor`, a share of the highest.
+    `learning_rate` is the highest of AdamW, `muon_learning_rate` that of Muon; both warm up for
+    `warmup_steps` and fall to `min_lr_ratio`, a share of the highest.
 
     Source: Brown et al. 2020, appendix B, for warm-up, cosine, clipping and decay.
     """
@@ -24,31 +24,34 @@ class Recipe:
     batch: int = 12
     context: int = 64
     accumulate: int = 1
-    optimiser: str = "muon"
-    rate: float = 3e-3
-    muon_rate: float = 2e-2
-    warmup: int = 10
-    floor: float = 0.1
-    decay: float = 0.1
+    optimizer: str = "muon"
+    learning_rate: float = 3e-3
+    muon_learning_rate: float = 2e-2
+    warmup_steps: int = 10
+    min_lr_ratio: float = 0.1
+    weight_decay: float = 0.1
     betas: tuple[float, float] = (0.9, 0.95)
-    clip: float = 1.0
+    grad_clip: float = 1.0
     seed: int = 0
 
     def __post_init__(self):
-        if self.optimiser not in ("adamw", "muon"):
-            raise ValueError(f'optimiser is "adamw" or "muon", not {self.optimiser!r}')
+        if self.optimizer not in ("adamw", "muon"):
+            raise ValueError(f'optimizer must be "adamw" or "muon"; got {self.optimizer!r}')
         for name in ("steps", "batch", "context", "accumulate"):
             if getattr(self, name) < 1:
-                raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
-        for name in ("rate", "muon_rate", "clip"):
+                raise ValueError(f"{name} must be at least 1; got {getattr(self, name)}")
+        for name in ("learning_rate", "muon_learning_rate", "grad_clip"):
             if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is above 0, not {getattr(self, name)}")
-        if not 0 <= self.floor <= 1:
-            raise ValueError(f"floor is a share of the highest rate, 0 to 1, not {self.floor}")
-        if not 0 <= self.warmup < self.steps:
+                raise ValueError(f"{name} must be above 0; got {getattr(self, name)}")
+        if not 0 <= self.min_lr_ratio <= 1:
             raise ValueError(
-                f"a warm-up of {self.warmup} steps leaves none of {self.steps} to come down in; "
-                "choose one below the number of steps"
+                f"min_lr_ratio must be a share of the highest learning rate, from 0 to 1; "
+                f"got {self.min_lr_ratio}"
+            )
+        if not 0 <= self.warmup_steps < self.steps:
+            raise ValueError(
+                f"warmup_steps must be below the number of steps, {self.steps}, so that some are "
+                f"left to come down in; got {self.warmup_steps}"
             )
 
 
@@ -68,7 +71,7 @@ def learning_rate(step: int, steps: int, warmup: int, peak: float, floor: float)
     return floor + (peak - floor) * (1 + math.cos(math.pi * done)) / 2
 
 
-def decay_groups(parameters: list[nn.Parameter], decay: float) -> list[dict]:
+def param_groups(parameters: list[nn.Parameter], weight_decay: float) -> list[dict]:
     """Let matrices shrink, the tables of embeddings among them, and biases and gains not.
 
     A product of matrices can do with smaller ones what it did; a gain of 0 would silence a norm.
@@ -78,12 +81,12 @@ def decay_groups(parameters: list[nn.Parameter], decay: float) -> list[dict]:
     Taught in: chapter 13.
     """
     return [
-        {"params": [one for one in parameters if one.ndim >= 2], "weight_decay": decay},
-        {"params": [one for one in parameters if one.ndim < 2], "weight_decay": 0.0},
+        {"params": [p for p in parameters if p.ndim >= 2], "weight_decay": weight_decay},
+        {"params": [p for p in parameters if p.ndim < 2], "weight_decay": 0.0},
     ]
 
 
-def orthogonal(matrix: Float[Tensor, "d_model d_source"]) -> Float[Tensor, "d_model d_source"]:
+def orthogonalize(matrix: Float[Tensor, "d_model d_source"]) -> Float[Tensor, "d_model d_source"]:
     r"""Bring all singular values near 1: roughly $U V^\top$ for $U S V^\top$, by products alone.
 
     Five rounds of $X \leftarrow aX + (bA + cA^2)X$ with $A = XX^\top$ send each singular value s
@@ -128,11 +131,11 @@ class Muon(Optimizer):
                 if "memory" not in self.state[w]:
                     self.state[w]["memory"] = torch.zeros_like(w)
                 memory = self.state[w]["memory"].mul_(mu).add_(w.grad)
-                step = orthogonal(w.grad + mu * memory) * max(1, w.shape[0] / w.shape[1]) ** 0.5
+                step = orthogonalize(w.grad + mu * memory) * max(1, w.shape[0] / w.shape[1]) ** 0.5
                 w.mul_(1 - rate * group["weight_decay"]).sub_(step, alpha=rate)
 
 
-def optimisers(model: nn.Module, recipe: Recipe) -> list[Optimizer]:
+def build_optimizers(model: nn.Module, recipe: Recipe) -> list[Optimizer]:
     """AdamW for all parameters; or Muon for the matrices of the layers, and AdamW for the rest.
 
     A table of embeddings is no map from vectors to vectors, and keeps AdamW.
@@ -142,23 +145,23 @@ def optimisers(model: nn.Module, recipe: Recipe) -> list[Optimizer]:
     """
     parameters = [one for one in model.parameters() if one.requires_grad]
     maps = [one for one in model.layers.parameters() if one.ndim == 2 and one.requires_grad]
-    if recipe.optimiser == "adamw":
+    if recipe.optimizer == "adamw":
         maps = []
     taken = set(map(id, maps))
-    groups = decay_groups([one for one in parameters if id(one) not in taken], recipe.decay)
-    adamw = AdamW(groups, lr=recipe.rate, betas=recipe.betas, fused=True)
-    return [adamw, Muon(maps, recipe.muon_rate, recipe.decay)] if maps else [adamw]
+    groups = param_groups([one for one in parameters if id(one) not in taken], recipe.weight_decay)
+    adamw = AdamW(groups, lr=recipe.learning_rate, betas=recipe.betas, fused=True)
+    return [adamw, Muon(maps, recipe.muon_learning_rate, recipe.weight_decay)] if maps else [adamw]
 
 
-def set_rates(trained: list[Optimizer], recipe: Recipe, step: int) -> float:
-    """Give each optimiser its rate for this step, and return AdamW's.
+def set_learning_rates(trained: list[Optimizer], recipe: Recipe, step: int) -> float:
+    """Give each optimizer its learning rate for this step, and return AdamW's.
 
     Source: both follow `learning_rate`, each under its own peak.
     Taught in: chapter 13.
     """
     rates = [
-        learning_rate(step, recipe.steps, recipe.warmup, peak, recipe.floor * peak)
-        for peak in (recipe.rate, recipe.muon_rate)[: len(trained)]
+        learning_rate(step, recipe.steps, recipe.warmup_steps, peak, recipe.min_lr_ratio * peak)
+        for peak in (recipe.learning_rate, recipe.muon_learning_rate)[: len(trained)]
     ]
     for optimiser, rate in zip(trained, rates, strict=True):
         for group in optimiser.param_groups:

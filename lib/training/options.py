@@ -11,14 +11,14 @@ HELP = {
     "batch": "windows in one step, over all processes",
     "context": "tokens in a window",
     "accumulate": "parts of a process's share, if memory is short",
-    "optimiser": "adamw, or muon for the matrices of the layers",
-    "rate": "AdamW's highest learning rate",
-    "muon_rate": "Muon's highest learning rate",
-    "warmup": "steps until the highest rate",
-    "floor": "the last rate, as a share of the highest",
-    "decay": "how strongly matrices shrink",
+    "optimizer": "adamw, or muon for the matrices of the layers",
+    "learning_rate": "AdamW's highest learning rate",
+    "muon_learning_rate": "Muon's highest learning rate",
+    "warmup_steps": "steps until the highest learning rate",
+    "min_lr_ratio": "the last learning rate, as a share of the highest",
+    "weight_decay": "how strongly matrices shrink",
     "betas": "AdamW's memory of gradients and of their squares",
-    "clip": "the longest gradient that is not shortened",
+    "grad_clip": "the largest gradient norm that is not scaled down",
     "seed": "what every random choice follows from",
 }
 
@@ -73,7 +73,7 @@ def _add_what_is_kept(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--records", type=Path, help="file that gets one line of JSON a step")
     group.add_argument("--sample", help="a beginning that the model goes on from at each look")
     group.add_argument("--count", type=_count, default=40, help="tokens of a sample")
-    group.add_argument("--cpu", action="store_true", help="leave the graphics card alone")
+    group.add_argument("--cpu", action="store_true", help="leave the GPU alone")
 
 
 def _count(word: str) -> int:

@@ -76,7 +76,7 @@ def token_losses(
     Source: Radford et al. 2019, equation 1, token by token.
     Taught in: chapter 13.
     """
-    training, device = model.training, model.words.weight.device
+    training, device = model.training, model.token_embedding.weight.device
     model.eval()
     losses = []
     for ids, targets in zip(*(x.split(batch) for x in corpus.windows(n, slice(rows))), strict=True):

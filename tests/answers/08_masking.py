@@ -268,7 +268,9 @@ RIGHT = {
         decoder_in_torch,
         decoder_by_minimum,
         decoder_edited,
-        lambda lengths, n: masks.both(masks.causal(n, like=lengths), masks.padding(lengths, n)),
+        lambda lengths, n: masks.and_masks(
+            masks.causal(n, like=lengths), masks.padding(lengths, n)
+        ),
     ],
     "8.5": [
         padded_by_sentences,

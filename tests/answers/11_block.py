@@ -164,8 +164,8 @@ def layer_of_the_course(x, p, heads):
         for name, part in zip(("query", "key", "value"), thirds, strict=True):
             parts[f"attention.{name}.{kind}"] = part
         parts[f"attention.out.{kind}"] = p[f"out_proj_{kind}"]
-        parts[f"feed_forward.expand.{kind}"] = p[f"linear1_{kind}"]
-        parts[f"feed_forward.contract.{kind}"] = p[f"linear2_{kind}"]
+        parts[f"feed_forward.up.{kind}"] = p[f"linear1_{kind}"]
+        parts[f"feed_forward.down.{kind}"] = p[f"linear2_{kind}"]
         for i, name in ((1, "attention_norm"), (2, "feed_forward_norm")):
             parts[f"{name}.{kind.replace('weight', 'gain')}"] = p[f"norm{i}_{kind}"]
     block.load_state_dict(parts)

@@ -12,7 +12,8 @@ from lib.attention.dot_product import attend
 from lib.attention.fused import fused
 from lib.attention.kv_cache import KeyValueCache
 from lib.functional import layer_norm, log_softmax, softmax
-from lib.models.gpt2 import GPT2, Config, next_token_loss
+from lib.models.config import Config
+from lib.models.gpt2 import GPT2, next_token_loss
 
 
 def embed_by_loops(ids, words, positions, start):
@@ -91,7 +92,7 @@ def layer_by_hand(layer):
         ours[f"{name}.weight"] = layer["attn.c_attn.weight"][:, part].T
         ours[f"{name}.bias"] = layer["attn.c_attn.bias"][part]
     for name, theirs in (
-        ("out", "attn.c_proj"), ("expand", "mlp.c_fc"), ("contract", "mlp.c_proj"),
+        ("out", "attn.c_proj"), ("up", "mlp.c_fc"), ("down", "mlp.c_proj"),
     ):  # fmt: skip
         ours[f"{name}.weight"] = layer[f"{theirs}.weight"].T
         ours[f"{name}.bias"] = layer[f"{theirs}.bias"]
@@ -105,8 +106,8 @@ def layer_in_torch(layer):
         for i, part in enumerate(turned[f"attn.c_attn.{kind}"].chunk(3)):
             ours[f"{('query', 'key', 'value')[i]}.{kind}"] = part
         ours[f"out.{kind}"] = turned[f"attn.c_proj.{kind}"].contiguous()
-        ours[f"expand.{kind}"] = turned[f"mlp.c_fc.{kind}"]
-        ours[f"contract.{kind}"] = turned[f"mlp.c_proj.{kind}"]
+        ours[f"up.{kind}"] = turned[f"mlp.c_fc.{kind}"]
+        ours[f"down.{kind}"] = turned[f"mlp.c_proj.{kind}"]
     return ours
 
 
@@ -117,8 +118,8 @@ def layer_turned_first(layer):
         "query.weight": q, "key.weight": k, "value.weight": v,
         "query.bias": q_bias, "key.bias": k_bias, "value.bias": v_bias,
         "out.weight": layer["attn.c_proj.weight"].T, "out.bias": layer["attn.c_proj.bias"],
-        "expand.weight": layer["mlp.c_fc.weight"].T, "expand.bias": layer["mlp.c_fc.bias"],
-        "contract.weight": layer["mlp.c_proj.weight"].T, "contract.bias": layer["mlp.c_proj.bias"],
+        "up.weight": layer["mlp.c_fc.weight"].T, "up.bias": layer["mlp.c_fc.bias"],
+        "down.weight": layer["mlp.c_proj.weight"].T, "down.bias": layer["mlp.c_proj.bias"],
     }  # fmt: skip
 
 
@@ -128,7 +129,7 @@ def layer_by_axes(layer):
     ours = {f"{name}.weight": three[i] for i, name in enumerate(("query", "key", "value"))}
     biases = np.array_split(layer["attn.c_attn.bias"], 3)
     ours |= {f"{n}.bias": b for n, b in zip(("query", "key", "value"), biases, strict=True)}
-    rest = {"out": "attn.c_proj", "expand": "mlp.c_fc", "contract": "mlp.c_proj"}
+    rest = {"out": "attn.c_proj", "up": "mlp.c_fc", "down": "mlp.c_proj"}
     ours |= {f"{n}.weight": np.transpose(layer[f"{t}.weight"]) for n, t in rest.items()}
     return ours | {f"{n}.bias": layer[f"{t}.bias"] for n, t in rest.items()}
 
@@ -137,13 +138,13 @@ def layer_by_multiplying(layer):
     """The rows of x W for the unit vectors are W; nn.Linear wants what the columns do."""
     parts = dict(zip(("query", "key", "value"), np.hsplit(layer["attn.c_attn.weight"], 3),
                      strict=True))  # fmt: skip
-    parts |= {"out": layer["attn.c_proj.weight"], "expand": layer["mlp.c_fc.weight"],
-              "contract": layer["mlp.c_proj.weight"]}  # fmt: skip
+    parts |= {"out": layer["attn.c_proj.weight"], "up": layer["mlp.c_fc.weight"],
+              "down": layer["mlp.c_proj.weight"]}  # fmt: skip
     weights = {f"{n}.weight": np.einsum("io->oi", np.eye(len(w)) @ w) for n, w in parts.items()}
     q, k, v = np.split(layer["attn.c_attn.bias"], 3)
     return weights | {"query.bias": q, "key.bias": k, "value.bias": v} | {
-        "out.bias": layer["attn.c_proj.bias"], "expand.bias": layer["mlp.c_fc.bias"],
-        "contract.bias": layer["mlp.c_proj.bias"]}  # fmt: skip
+        "out.bias": layer["attn.c_proj.bias"], "up.bias": layer["mlp.c_fc.bias"],
+        "down.bias": layer["mlp.c_proj.bias"]}  # fmt: skip
 
 
 def count_part_by_part(vocab, longest, d_model, layers, heads):

@@ -6,8 +6,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from lib.models.gpt2 import GPT2, Config
-from lib.models.parameter_count import Sizes
+from lib.models.config import Config
+from lib.models.gpt2 import GPT2
+from lib.models.parameter_count import Counted
 from lib.models.parameter_count import total as total_of
 
 
@@ -58,7 +59,7 @@ def total_by_formula(vocab, longest, d, layers, d_ff, tied, biases):
 
 
 def total_by_the_ledger(vocab, longest, d_model, layers, d_ff, tied, biases):
-    sizes = Sizes(vocab, longest, d_model, 1, layers, d_ff, tied=tied, biases=biases)
+    sizes = Counted(vocab, longest, d_model, 1, layers, d_ff, tied=tied, biases=biases)
     return total_of(sizes)
 
 
@@ -149,7 +150,7 @@ def read_as_tensors(file):
 def read_from_sizes(file):
     vocab, d_model = file["wte.weight"]
     layers = sum(name.endswith("ln_1.weight") for name in file)
-    sizes = Config(vocab=vocab, longest=file["wpe.weight"][0], d_model=d_model, heads=1,
+    sizes = Config(vocab_size=vocab, context_length=file["wpe.weight"][0], d_model=d_model, heads=1,
                    layers=layers)  # fmt: skip
     with torch.device("meta"):
         return sum(one.numel() for one in GPT2(sizes).parameters())

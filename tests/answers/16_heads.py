@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from lib import functional
 from lib.attention.heads import merge_heads
 from lib.interpretability import head_scores
-from lib.interpretability.same_output import twin, unseen
+from lib.interpretability.same_output import null_space, other_weights
 
 
 def habits_by_loop(weights):
@@ -185,7 +185,7 @@ def other_by_svd(weights, values):
 
 
 def other_by_lib(weights, values):
-    hidden = unseen(values)[0]
+    hidden = null_space(values)[0]
     return weights + hidden * min(w / -z for w, z in zip(weights, hidden, strict=True) if z < 0)
 
 
@@ -203,7 +203,7 @@ def other_by_projection(weights, values):
 def other_by_program(weights, values):
     cost = np.zeros(len(weights))
     cost[weights.argmax()] = 1
-    return twin(weights, values, cost)
+    return other_weights(weights, values, cost)
 
 
 def other_by_scipy(weights, values):

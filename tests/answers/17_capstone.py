@@ -10,7 +10,8 @@ from lib import functional
 from lib.attention import masks
 from lib.attention.dot_product import attend
 from lib.attention.heads import merge_heads, split_heads
-from lib.models.gpt2 import GPT2, Config, next_token_loss
+from lib.models.config import Config
+from lib.models.gpt2 import GPT2, next_token_loss
 from lib.pretrained import gpt2
 
 # 17.1

@@ -13,8 +13,9 @@ from torch import Tensor, nn
 from lib import functional
 from lib.attention.dot_product import attend
 from lib.attention.fused import fused
+from lib.models.config import Config
 from lib.models.generation import generate
-from lib.models.gpt2 import GPT2, Config
+from lib.models.gpt2 import GPT2
 from lib.models.sampling import keep_top_p
 from tests.atlas.bodies import HEADS, VOCAB, D, Decoder, N, Names, Patients, but, draw, ids
 from tests.atlas.tables import TRIANGLE

@@ -12,9 +12,10 @@ from huggingface_hub.errors import OfflineModeIsEnabled
 from figures.playground.prompt import OwnPrompt
 from figures.playground.sentence import ROOM, OwnSentence, way_of, words_of
 from lib.functional import cosine
+from lib.models.config import Config
 from lib.models.encoder import Encoder
 from lib.models.generation import generate
-from lib.models.gpt2 import GPT2, Config
+from lib.models.gpt2 import GPT2
 from lib.pretrained import hub
 from lib.pretrained.gpt2 import TINY
 from lib.pretrained.minilm import load_minilm
@@ -44,7 +45,7 @@ def tokenizer() -> BytePair:
 @pytest.fixture(scope="module")
 def model(tokenizer) -> GPT2:
     torch.manual_seed(0)
-    sizes = Config(vocab=len(tokenizer), longest=23, d_model=12, heads=2, layers=1)
+    sizes = Config(vocab_size=len(tokenizer), context_length=23, d_model=12, heads=2, layers=1)
     return GPT2(sizes).eval()
 
 

@@ -2,9 +2,10 @@
 
 import torch
 
-from lib.models.gpt2 import GPT2, Config
+from lib.models.config import Config
+from lib.models.gpt2 import GPT2
 
-SMALL = Config(vocab=211, longest=67, d_model=60, heads=5, layers=3)
+SMALL = Config(vocab_size=211, context_length=67, d_model=60, heads=5, layers=3)
 
 
 def lively_gpt2() -> GPT2:
@@ -19,7 +20,7 @@ def lively_gpt2() -> GPT2:
 
 def ids(*shape: int) -> torch.Tensor:
     """Tokens that it knows, the same each time."""
-    return torch.randint(SMALL.vocab, shape, generator=torch.Generator().manual_seed(1))
+    return torch.randint(SMALL.vocab_size, shape, generator=torch.Generator().manual_seed(1))
 
 
 def relative(ours: torch.Tensor, exact: torch.Tensor) -> float:

@@ -18,8 +18,9 @@ import numpy as np
 import torch
 
 from lib.datasets.stories import split, surprisals
+from lib.models.config import Config
 from lib.models.generation import generate
-from lib.models.gpt2 import GPT2, Config
+from lib.models.gpt2 import GPT2
 from lib.seeds import set_seed, threads
 from lib.text.tokenizers import BytePair
 from lib.training.loop import train
@@ -27,21 +28,21 @@ from lib.training.optimizers import Recipe
 from lib.training.windows import Corpus, evaluate
 
 TARGET = Path(__file__).resolve().parents[2] / "figures" / "widgets" / "training_run.json"
-RECIPE = Recipe(steps=300, batch=16, rate=1e-2, muon_rate=0.03)
+RECIPE = Recipe(steps=300, batch=16, learning_rate=1e-2, muon_learning_rate=0.03)
 SHOWN = [0, 10, 30, 50, 60, 70, 80, 90, 100, 150, 200, 300]
 ROWS, CONTEXT = 150, 64
 RACED = 0.60
 RACES = {  # each at a constant rate after its warm-up
-    "AdamW, 0.001": {"optimiser": "adamw", "rate": 1e-3, "warmup": 10},
-    "AdamW, 0.006": {"optimiser": "adamw", "rate": 6e-3, "warmup": 20},
-    "Muon, 0.03": {"optimiser": "muon", "rate": 1e-2, "muon_rate": 0.03, "warmup": 10},
+    "AdamW, 0.001": {"optimizer": "adamw", "rate": 1e-3, "warmup": 10},
+    "AdamW, 0.006": {"optimizer": "adamw", "rate": 6e-3, "warmup": 20},
+    "Muon, 0.03": {"optimizer": "muon", "rate": 1e-2, "muon_learning_rate": 0.03, "warmup": 10},
 }
 
 
 def fresh(vocab: int, seed: int) -> GPT2:
     """The model of the chapter before its first step."""
     set_seed(seed)
-    return GPT2(Config(vocab=vocab, longest=CONTEXT, d_model=96, heads=4, layers=2))
+    return GPT2(Config(vocab_size=vocab, context_length=CONTEXT, d_model=96, heads=4, layers=2))
 
 
 def packed(weights: torch.Tensor) -> str:
@@ -107,7 +108,7 @@ def raced(told: list, held_out: list, seeds: int = 5, most: int = 2000) -> dict:
     for name, changes in RACES.items():
         needed[name] = []
         for seed in range(seeds):
-            recipe = Recipe(steps=most, batch=16, floor=1.0, seed=seed, **changes)
+            recipe = Recipe(steps=most, batch=16, min_lr_ratio=1.0, seed=seed, **changes)
             model = fresh(len(tokenizer), seed)
             for record in train(model, corpus, recipe, validation=validation, every=5):
                 if record.validation and record.validation < RACED:

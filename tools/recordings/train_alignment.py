@@ -67,7 +67,11 @@ def main() -> None:
     model = trained()
     shown = [sentence.split() for sentence in SENTENCES]
     results = [
-        {"source": source, "target": one.words, "weights": np.round(one.weights, 4).tolist()}
+        {
+            "source": source,
+            "target": one.token_embedding,
+            "weights": np.round(one.weights, 4).tolist(),
+        }
         for source, one in zip(shown, model.translate(shown), strict=True)
     ]
     TARGET.write_text(json.dumps({"model": packed(model), "shown": results}) + "\n", "utf8")

@@ -97,7 +97,7 @@ def prices(model: AttentionOnly) -> tuple[float, list[float]]:
     whole, rises = loss_of(model, text).item(), []
     for layer in range(LAYERS):
         for head in range(HEADS):
-            with interventions.without(model, [(layer, head)]):
+            with interventions.ablate(model, [(layer, head)]):
                 rises.append(loss_of(model, text).item() - whole)
     return whole, rises
 

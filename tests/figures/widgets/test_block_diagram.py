@@ -31,8 +31,8 @@ def block_of_lib(widget: BlockDiagram) -> Block:
             layer.weight.zero_()
         block.attention.value.weight.copy_(torch.tensor(widget.value).T)
         block.attention.out.weight.copy_(eye)
-        block.feed_forward.expand.weight.copy_(torch.cat([eye, -eye]))
-        block.feed_forward.contract.weight.copy_(torch.cat([eye, eye], dim=1))
+        block.feed_forward.up.weight.copy_(torch.cat([eye, -eye]))
+        block.feed_forward.down.weight.copy_(torch.cat([eye, eye], dim=1))
         for name, parameter in block.named_parameters():
             if name.endswith("bias"):
                 parameter.zero_()

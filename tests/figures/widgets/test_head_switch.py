@@ -35,19 +35,22 @@ process.stdout.write(JSON.stringify({ ...seen, logits: forward(model, p, seen.id
 def model() -> AttentionOnly:
     """The stored parameters, in torch."""
     shapes = MODEL["shapes"]
-    (vocab, d_model), longest = shapes["words.weight"], shapes["positions.weight"][0]
+    (vocab, d_model), longest = (
+        shapes["token_embedding.weight"],
+        shapes["position_embedding.weight"][0],
+    )
     made = AttentionOnly(vocab, longest, d_model, HEADS, MODEL["layers"]).double()
     made.load_state_dict({name: torch.tensor(one) for name, one in parameters().items()})
     return made.eval()
 
 
-def switched(model: AttentionOnly, widget: HeadSwitch, off: list[int]) -> interventions.Recorded:
+def switched(model: AttentionOnly, widget: HeadSwitch, off: list[int]) -> interventions.HeadOutputs:
     """What torch records of the widget's text with some heads switched off."""
-    with interventions.without(model, [divmod(head, HEADS) for head in off]):
-        return interventions.record(model, torch.from_numpy(widget.ids))
+    with interventions.ablate(model, [divmod(head, HEADS) for head in off]):
+        return interventions.record_heads(model, torch.from_numpy(widget.ids))
 
 
-def surprise(recorded: interventions.Recorded, widget: HeadSwitch) -> np.ndarray:
+def surprise(recorded: interventions.HeadOutputs, widget: HeadSwitch) -> np.ndarray:
     targets = torch.from_numpy(np.roll(widget.ids, -1))
     return F.cross_entropy(recorded.result.logits, targets, reduction="none").numpy()
 

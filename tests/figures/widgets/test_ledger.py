@@ -8,13 +8,13 @@ import torch
 from playwright.sync_api import Page, expect
 
 from figures.widgets.ledger import Ledger
-from lib.models.gpt2 import GPT2, SIZES
-from lib.models.parameter_count import SIZES as PRESETS
-from lib.models.parameter_count import Sizes, by_group, ledger, total
+from lib.models.config import SIZES
+from lib.models.gpt2 import GPT2
+from lib.models.parameter_count import PRESETS, Counted, by_group, ledger, total
 from tests.figures.widgets.node import call
 
-SMALL = Sizes(vocab=11, longest=7, d_model=6, heads=3, layers=5, d_ff=13)
-LARGEST = Sizes(vocab=10**6, longest=10**6, d_model=65_536, heads=1024, layers=1000,
+SMALL = Counted(vocab_size=11, context_length=7, d_model=6, heads=3, layers=5, d_ff=13)
+LARGEST = Counted(vocab_size=10**6, context_length=10**6, d_model=65_536, heads=1024, layers=1000,
                 d_ff=262_144, tied=False)  # fmt: skip
 SWITCHES = ("positions", "biases", "norms", "tied")
 SWITCHED = [

@@ -28,7 +28,7 @@ CHOICES = [
 
 def narrowed(logits, temperature, top_k, top_p) -> torch.Tensor:
     """The weights by the functions that models are given."""
-    left = sampling.sharpen(torch.tensor(logits, dtype=torch.float64), temperature)
+    left = sampling.apply_temperature(torch.tensor(logits, dtype=torch.float64), temperature)
     return sampling.keep_top_p(sampling.keep_top_k(left, top_k), top_p).softmax(-1)
 
 

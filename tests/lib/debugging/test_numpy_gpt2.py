@@ -7,7 +7,8 @@ from safetensors.torch import load_file
 
 from lib.debugging import numpy_gpt2
 from lib.debugging.numpy_gpt2 import Model
-from lib.models.gpt2 import GPT2, Config
+from lib.models.config import Config
+from lib.models.gpt2 import GPT2
 from lib.pretrained.gpt2 import TINY, load_gpt2
 
 
@@ -27,7 +28,7 @@ def test_its_logits_are_those_that_transformers_stored():
 @pytest.mark.parametrize("shape", [(7,), (3, 7), (2, 3, 7), (1,)])
 def test_its_logits_are_those_of_lib_for_any_number_of_axes(shape):
     torch.manual_seed(5)
-    model = GPT2(Config(vocab=13, longest=11, d_model=15, heads=3, layers=2)).double()
+    model = GPT2(Config(vocab_size=13, context_length=11, d_model=15, heads=3, layers=2)).double()
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.5)
     ids = torch.randint(13, shape)
@@ -38,7 +39,9 @@ def test_its_logits_are_those_of_lib_for_any_number_of_axes(shape):
 
 def test_its_attention_never_meets_a_pad_on_either_side():
     torch.manual_seed(6)
-    model = on_one_screen(GPT2(Config(vocab=13, longest=11, d_model=15, heads=3, layers=1)))
+    model = on_one_screen(
+        GPT2(Config(vocab_size=13, context_length=11, d_model=15, heads=3, layers=1))
+    )
     layer, rng = model.parameters.layers[0], np.random.default_rng(0)
     x, pads = rng.normal(size=(1, 5, 15)), rng.normal(size=(1, 2, 15))
     alone = model.attention(x, layer)

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from lib.fast import packed
 from lib.fast.packed import Int8Linear, PackedGPT2, PackedLinear, private_operators
-from lib.models.gpt2 import GPT2, Config
+from lib.models.config import Config
+from lib.models.gpt2 import GPT2
 from tests.support.models import SMALL, ids, lively_gpt2, relative
 
 
@@ -64,7 +65,7 @@ def test_in_double_precision_the_logits_agree_to_twelve_digits(model):
 def test_the_last_logits_alone_are_the_last_of_all(model):
     ours = PackedGPT2(model)
     last = ours(ids(2, 31), last=True).logits
-    assert last.shape == (2, 1, SMALL.vocab)
+    assert last.shape == (2, 1, SMALL.vocab_size)
     assert relative(last, ours(ids(2, 31)).logits[:, -1:]) < 1e-5
 
 
@@ -87,7 +88,7 @@ def test_greedy_text_is_identical(model, prompt):
 @pytest.mark.usefixtures("either")
 def test_a_coarser_precision_states_its_error(model, precision, worst):
     ours = PackedGPT2(model, precision)
-    text = torch.randint(SMALL.vocab, (64,), generator=torch.Generator().manual_seed(0))
+    text = torch.randint(SMALL.vocab_size, (64,), generator=torch.Generator().manual_seed(0))
     logits = ours(text).logits
     assert logits.dtype == torch.float32
     assert 1e-4 < ours.error < worst
@@ -131,6 +132,6 @@ def test_what_cannot_be_packed_is_refused(model):
     with pytest.raises(ValueError, match="float16"):
         PackedGPT2(model, "float16")
     with pytest.raises(ValueError, match=r"model\.eval\(\)"):
-        PackedGPT2(GPT2(Config(vocab=11, d_model=4, heads=2, layers=1, dropout=0.1)))
+        PackedGPT2(GPT2(Config(vocab_size=11, d_model=4, heads=2, layers=1, dropout=0.1)))
     with pytest.raises(ValueError, match="learned 67 positions"):
         PackedGPT2(model)(ids(68))

@@ -13,12 +13,13 @@ from torch import nn
 
 from lib.interpretability import head_scores, interventions, linear_probes, same_output
 from lib.models.attention_only import AttentionOnly
-from lib.models.gpt2 import GPT2, Config
+from lib.models.config import Config
+from lib.models.gpt2 import GPT2
 from lib.pretrained.minilm import load_minilm
 from lib.seeds import generator
-from lib.shapes import Attended, ShapeError
+from lib.shapes import AttentionOutput, ShapeError
 
-SMALL = Config(vocab=61, longest=23, d_model=35, heads=5, layers=3)
+SMALL = Config(vocab_size=61, context_length=23, d_model=35, heads=5, layers=3)
 
 
 @pytest.fixture
@@ -66,22 +67,22 @@ def model(name, request):
 
 @MODELS
 def test_a_recording_holds_the_result_and_every_output_before_the_mixing(model):
-    run = interventions.record(model, ids())
+    run = interventions.record_heads(model, ids())
     assert torch.equal(run.result.logits, logits_of(model, ids()))
     assert [one.shape for one in run.outputs] == [(2, 5, 11, 7)] * 3
 
 
 def test_recorded_weights_are_those_that_the_model_returns(gpt2, bare):
-    kept = interventions.record(gpt2, ids(), keep_weights=True)
+    kept = interventions.record_heads(gpt2, ids(), keep_weights=True)
     assert torch.equal(torch.stack(kept.weights, dim=1), kept.result.weights)
-    assert interventions.record(gpt2, ids()).weights == (None, None, None)
-    run = interventions.record(bare, ids())
+    assert interventions.record_heads(gpt2, ids()).weights == (None, None, None)
+    run = interventions.record_heads(bare, ids())
     assert torch.equal(torch.stack(run.weights, dim=1), run.result.weights)
 
 
 def test_outputs_are_weights_times_values_as_a_loop_over_heads_makes_them(bare):
-    run = interventions.record(bare, ids())
-    x = bare.words.weight[ids()] + bare.positions.weight[:11]
+    run = interventions.record_heads(bare, ids())
+    x = bare.token_embedding.weight[ids()] + bare.position_embedding.weight[:11]
     v = x @ bare.layers[0].value.weight.T  # (batch, n, d_model)
     for head in range(5):
         by_hand = run.weights[0][:, head] @ v[..., 7 * head : 7 * head + 7]
@@ -90,7 +91,7 @@ def test_outputs_are_weights_times_values_as_a_loop_over_heads_makes_them(bare):
 
 def test_the_encoder_is_recorded_too_and_with_the_same_weights(minilm):
     text = torch.tensor([minilm.tokenizer.encode("Take a biopsy of the mole").ids])
-    run = interventions.record(minilm, text)
+    run = interventions.record_heads(minilm, text)
     assert torch.equal(torch.stack(run.weights, dim=1), run.result[1])
     assert torch.equal(run.result[0][0], minilm.read("Take a biopsy of the mole").hidden)
 
@@ -101,7 +102,7 @@ def test_the_encoder_is_recorded_too_and_with_the_same_weights(minilm):
 @MODELS
 @pytest.mark.parametrize("heads", [[(1, 3)], [(0, 0), (0, 4), (2, 1)]])
 def test_a_head_switched_off_is_its_slice_of_the_output_matrix_set_to_zero(model, heads):
-    with interventions.without(model, heads):
+    with interventions.ablate(model, heads):
         silent = logits_of(model, ids())
     for layer, head in heads:
         interventions.attentions(model)[layer].out.weight[:, 7 * head : 7 * head + 7] = 0
@@ -110,9 +111,9 @@ def test_a_head_switched_off_is_its_slice_of_the_output_matrix_set_to_zero(model
 
 @MODELS
 def test_a_head_at_its_mean_says_one_vector_everywhere(model):
-    run = interventions.record(model, ids())
-    with interventions.without(model, [(1, 2)], mean=run):
-        dull = interventions.record(model, ids(3, 5, seed=1))
+    run = interventions.record_heads(model, ids())
+    with interventions.ablate(model, [(1, 2)], mean=run):
+        dull = interventions.record_heads(model, ids(3, 5, seed=1))
     said = dull.outputs[1][:, 2]  # (batch, n, d_v)
     mean = np.mean([run.outputs[1][b, 2, i].numpy() for b in range(2) for i in range(11)], axis=0)
     assert said.shape == (3, 5, 7)
@@ -121,7 +122,7 @@ def test_a_head_at_its_mean_says_one_vector_everywhere(model):
 
 def test_the_encoder_loses_a_head_as_chapter_9_takes_it_out(minilm):
     text = "The old clock on the kitchen wall stopped at noon."
-    with interventions.without(minilm, [(5, 5)]):
+    with interventions.ablate(minilm, [(5, 5)]):
         silent = minilm.read(text).hidden
     out = minilm.layers[5].attention.out.weight
     kept = out.clone()
@@ -137,26 +138,26 @@ def test_the_encoder_loses_a_head_as_chapter_9_takes_it_out(minilm):
 
 @MODELS
 def test_a_model_patched_with_its_own_outputs_is_the_same_to_the_last_bit(model):
-    run = interventions.record(model, ids())
+    run = interventions.record_heads(model, ids())
     every = [(layer, head) for layer in range(3) for head in range(5)]
-    with interventions.patched(model, run, every):
+    with interventions.patch(model, run, every):
         assert torch.equal(logits_of(model, ids()), run.result.logits)
 
 
 @MODELS
 def test_a_patch_is_what_one_would_write_into_the_outputs_by_hand(model):
-    donor = interventions.record(model, ids(seed=1))
-    with interventions.patched(model, donor, [(1, 0), (1, 4)], [3, 5]):
-        run = interventions.record(model, ids())
-    whole = interventions.record(model, ids())
+    donor = interventions.record_heads(model, ids(seed=1))
+    with interventions.patch(model, donor, [(1, 0), (1, 4)], [3, 5]):
+        run = interventions.record_heads(model, ids())
+    whole = interventions.record_heads(model, ids())
     assert torch.equal(run.outputs[0], whole.outputs[0])
     expected = whole.outputs[1].clone()
     for head in (0, 4):
         for place in (3, 5):
             expected[:, head, place] = donor.outputs[1][:, head, place]
 
-    def by_hand(layer: int, found: Attended) -> Attended:
-        return Attended(expected, found.weights) if layer == 1 else found
+    def by_hand(layer: int, found: AttentionOutput) -> AttentionOutput:
+        return AttentionOutput(expected, found.weights) if layer == 1 else found
 
     with interventions.intervene(model, by_hand):
         torch.testing.assert_close(run.result.logits, logits_of(model, ids()))
@@ -165,9 +166,9 @@ def test_a_patch_is_what_one_would_write_into_the_outputs_by_hand(model):
 
 @MODELS
 def test_a_patch_leaves_the_donor_and_earlier_places_as_they_were(model):
-    donor, before = interventions.record(model, ids(seed=1)), logits_of(model, ids())
+    donor, before = interventions.record_heads(model, ids(seed=1)), logits_of(model, ids())
     kept = [one.clone() for one in donor.outputs]
-    with interventions.patched(model, donor, [(0, 1)], slice(6, None)):
+    with interventions.patch(model, donor, [(0, 1)], slice(6, None)):
         after = logits_of(model, ids())
     assert torch.equal(after[:, :6], before[:, :6])
     assert not torch.allclose(after[:, 6:], before[:, 6:])
@@ -183,7 +184,7 @@ def test_after_the_with_and_after_an_error_the_model_is_as_before(model):
     state = set(model.__dict__)
 
     def stops() -> None:
-        with interventions.without(model, [(1, 1)]):
+        with interventions.ablate(model, [(1, 1)]):
             assert hooks(model) == 3
             raise RuntimeError("in the middle")
 
@@ -191,7 +192,7 @@ def test_after_the_with_and_after_an_error_the_model_is_as_before(model):
         stops()
     assert hooks(model) == 0
 
-    def fails(layer: int, found: Attended) -> Attended:
+    def fails(layer: int, found: AttentionOutput) -> AttentionOutput:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError), interventions.intervene(model, fails):
@@ -203,30 +204,30 @@ def test_after_the_with_and_after_an_error_the_model_is_as_before(model):
 
 @MODELS
 def test_two_interventions_stand_inside_each_other(model):
-    with interventions.without(model, [(0, 1)]), interventions.without(model, [(2, 3)]):
+    with interventions.ablate(model, [(0, 1)]), interventions.ablate(model, [(2, 3)]):
         nested = logits_of(model, ids())
-    with interventions.without(model, [(0, 1), (2, 3)]):
+    with interventions.ablate(model, [(0, 1), (2, 3)]):
         assert torch.equal(logits_of(model, ids()), nested)
 
 
 def test_what_cannot_be_done_is_refused(bare, bare_calls):
     with pytest.raises(ValueError, match="A Linear holds no MultiHeadAttention"):
-        interventions.record(nn.Linear(2, 3), torch.zeros(2))
+        interventions.record_heads(nn.Linear(2, 3), torch.zeros(2))
     for head in [(3, 0), (0, 5), (-1, 0), (0, -1)]:
         with (
             pytest.raises(ValueError, match=r"There is no head .* heads: 5, 5, 5"),
-            interventions.without(bare, [head]),
+            interventions.ablate(bare, [head]),
         ):
             pass
-    donor = interventions.record(bare, ids(n=7))
+    donor = interventions.record_heads(bare, ids(n=7))
     with (
-        interventions.patched(bare, donor, [(0, 0)]),
+        interventions.patch(bare, donor, [(0, 0)]),
         pytest.raises(ShapeError, match=r"a run of the same shape.*donor \(2, 7, 7\)"),
     ):
         bare(ids())
 
-    def halves(layer: int, found: Attended) -> Attended:
-        return Attended(found.output[..., :3], found.weights)
+    def halves(layer: int, found: AttentionOutput) -> AttentionOutput:
+        return AttentionOutput(found.output[..., :3], found.weights)
 
     with (
         interventions.intervene(bare, halves),
@@ -237,7 +238,7 @@ def test_what_cannot_be_done_is_refused(bare, bare_calls):
 
 def test_a_gradient_flows_through_an_intervention(bare):
     bare.requires_grad_(True)
-    with interventions.without(bare, [(0, 2)]):
+    with interventions.ablate(bare, [(0, 2)]):
         bare(ids()).logits.square().sum().backward()
     slope = bare.layers[0].value.weight.grad  # (d_model, d_model)
     assert slope[14:21].abs().max() == 0
@@ -311,21 +312,21 @@ def test_a_text_without_a_repetition_has_no_score():
 
 def test_unseen_changes_change_neither_output_nor_sum_and_there_are_as_many_as_can_be():
     values = generator("values").normal(size=(11, 3))
-    changes = same_output.unseen(values)
+    changes = same_output.null_space(values)
     assert changes.shape == (7, 11)
     assert np.abs(changes @ values).max() < 1e-12
     assert np.abs(changes.sum(1)).max() < 1e-12
     assert np.abs(changes @ changes.T - np.eye(7)).max() < 1e-12
-    assert same_output.unseen(values[:4]).shape == (0, 4)
+    assert same_output.null_space(values[:4]).shape == (0, 4)
     flat = np.outer(np.arange(11.0), [1.0, 2.0, -1.0])  # three columns, one direction
-    assert same_output.unseen(flat).shape == (9, 11)
+    assert same_output.null_space(flat).shape == (9, 11)
 
 
 def test_the_hand_example_has_the_two_ends_of_its_range():
     values = np.array([[6.0, 0.0], [0.0, 6.0], [6.0, 6.0], [0.0, 0.0]])
     weights = np.array([1 / 3, 1 / 4, 1 / 4, 1 / 6])
-    least = same_output.twin(weights, values, np.array([1.0, 0.0, 0.0, 0.0]))
-    most = same_output.twin(weights, values, np.array([-1.0, 0.0, 0.0, 0.0]))
+    least = same_output.other_weights(weights, values, np.array([1.0, 0.0, 0.0, 0.0]))
+    most = same_output.other_weights(weights, values, np.array([-1.0, 0.0, 0.0, 0.0]))
     wanted = [
         [Fraction(1, 12), 0, Fraction(1, 2), Fraction(5, 12)],
         [Fraction(1, 2), Fraction(5, 12), Fraction(1, 12), 0],
@@ -338,7 +339,7 @@ def test_a_twin_has_the_same_output_and_at_most_d_v_plus_one_weights(seed):
     rng = generator("twin", seed)
     values, weights = rng.normal(size=(29, 5)), rng.dirichlet(np.ones(29))
     cost = np.eye(29)[weights.argmax()]
-    other = same_output.twin(weights, values, cost)
+    other = same_output.other_weights(weights, values, cost)
     assert other.min() >= 0
     assert other.sum() == pytest.approx(1)
     assert np.abs((other - weights) @ values).max() < 1e-7
@@ -349,12 +350,12 @@ def test_a_twin_has_the_same_output_and_at_most_d_v_plus_one_weights(seed):
 def test_a_row_at_a_corner_has_no_twin():
     corner = np.eye(7)[2]
     values = np.vstack([np.cos(np.arange(7)), np.sin(np.arange(7))]).T  # on a circle
-    assert np.abs(same_output.twin(corner, values, corner) - corner).max() < 1e-7
+    assert np.abs(same_output.other_weights(corner, values, corner) - corner).max() < 1e-7
 
 
 def test_a_twin_needs_one_value_and_one_cost_for_each_weight(bare_calls):
     with pytest.raises(ShapeError, match=r"one weight, one value and one cost.*values \(5, 2\)"):
-        same_output.twin(np.full(4, 0.25), np.zeros((5, 2)), np.zeros(4))
+        same_output.other_weights(np.full(4, 0.25), np.zeros((5, 2)), np.zeros(4))
 
 
 # Probes.
@@ -374,14 +375,14 @@ def test_an_example_is_answered_by_the_groups_that_it_is_not_in():
     rng = generator("held out")
     x, y = rng.normal(size=(11, 3)), rng.normal(size=(11, 2))
     groups = np.array(list("aabbbcddeff"))
-    answers = linear_probes.held_out(x, y, groups)
+    answers = linear_probes.predict_held_out(x, y, groups)
     for i in range(11):
         others = [j for j in range(11) if groups[j] != groups[i]]
         by_hand = linear_probes.ridge(x[others], y[others], x[i : i + 1])
         assert np.abs(answers[i] - by_hand[0]).max() < 1e-12
     changed = y.copy()
     changed[2:5] += 9.0
-    assert np.array_equal(linear_probes.held_out(x, changed, groups)[2:5], answers[2:5])
+    assert np.array_equal(linear_probes.predict_held_out(x, changed, groups)[2:5], answers[2:5])
 
 
 def test_vectors_that_are_all_equal_tell_nothing():

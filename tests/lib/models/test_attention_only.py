@@ -55,9 +55,9 @@ def test_the_logits_are_a_plain_sum_of_stream_and_heads():
     torch.manual_seed(0)
     model = attention_only.AttentionOnly(11, 7, d_model=15, heads=5, layers=2).double()
     ids = torch.randint(11, (2, 7))
-    run = interventions.record(model, ids)
+    run = interventions.record_heads(model, ids)
     with torch.no_grad():
-        x = model.words.weight[ids] + model.positions.weight
+        x = model.token_embedding.weight[ids] + model.position_embedding.weight
         for layer, outputs in zip(model.layers, run.outputs, strict=True):
             for head in range(5):
                 x = x + outputs[:, head] @ layer.out.weight[:, 3 * head : 3 * head + 3].T
@@ -144,24 +144,24 @@ def test_the_tables_are_as_the_page_says(page, two):
 def test_the_stripe_cannot_be_argued_away(page, two):
     model, seen = two
     second = seen[-1][1][1].argmax()
-    run = interventions.record(model, page["new"].ids)
+    run = interventions.record_heads(model, page["new"].ids)
     own, least = [], []
     with torch.no_grad():
-        stream = model.words(page["new"].ids) + model.positions.weight
+        stream = model.token_embedding(page["new"].ids) + model.position_embedding.weight
         past = torch.ones(page["N"], page["N"], dtype=bool).tril()
         stream = stream + model.layers[0](stream, mask=past).output
         values = split_heads(model.layers[1].value(stream), 4)[:, second].double().numpy()
     for row, v in zip(run.weights[1][:40, second, -1].double().numpy(), values, strict=False):
         most = row.argmax()
         own.append(row[most])
-        least.append(same_output.twin(row, v, np.eye(page["N"])[most])[most])
+        least.append(same_output.other_weights(row, v, np.eye(page["N"])[most])[most])
     assert np.mean(own) > 0.6
     assert np.mean(own) - np.mean(least) < 0.05
 
 
 def test_single_heads_of_the_second_layer_are_cheap_and_all_four_are_not(page, two):
     model, _ = two
-    mean = interventions.record(model, page["new"].ids)
+    mean = interventions.record_heads(model, page["new"].ids)
     zero = [page["price"](model, [one]) for one in page["EVERY"]]
     dull = [page["price"](model, [one], mean) for one in page["EVERY"]]
     assert max(zero[:4]) > 0.5

@@ -36,8 +36,8 @@ def pytorchs_with_the_weights_of(ours: Block) -> nn.TransformerEncoderLayer:
             norm.weight.copy_(own.gain)
             norm.bias.copy_(own.bias)
     theirs.self_attn.out_proj.load_state_dict(ours.attention.out.state_dict())
-    theirs.linear1.load_state_dict(ours.feed_forward.expand.state_dict())
-    theirs.linear2.load_state_dict(ours.feed_forward.contract.state_dict())
+    theirs.linear1.load_state_dict(ours.feed_forward.up.state_dict())
+    theirs.linear2.load_state_dict(ours.feed_forward.down.state_dict())
     return theirs
 
 
@@ -141,7 +141,7 @@ def test_the_bare_stream_carries_gradients_whole_only_before_its_norms(norm_firs
     block = random_block(norm_first=norm_first)
     x = torch.randn(2, 5, D_MODEL, dtype=torch.float64, requires_grad=True)
     # Changes of 0 leave the stream alone, so that only what stands on it can touch a gradient.
-    for layer in (block.attention.out, block.feed_forward.contract):
+    for layer in (block.attention.out, block.feed_forward.down):
         for parameter in layer.parameters():
             nn.init.zeros_(parameter)
     sent = torch.randn(2, 5, D_MODEL, dtype=torch.float64)

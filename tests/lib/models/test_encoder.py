@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from lib.models import encoder as room
+from lib.pretrained import minilm as room
 from lib.pretrained.minilm import load_minilm
 
 SENTENCES = [
@@ -31,7 +31,7 @@ def minilm():
 
 @pytest.fixture(scope="module")
 def folder():
-    return room._installed_folder()
+    return room.installed_folder()
 
 
 @pytest.fixture(scope="module")
@@ -167,8 +167,8 @@ def test_the_model_has_the_size_that_is_stated(minilm, folder):
     assert used + pooler == sum(tensor.numel() for tensor in stored.values()) == 22_713_216
     assert len(minilm.layers) == 6
     assert {layer.attention.heads for layer in minilm.layers} == {12}
-    assert minilm.words.weight.shape == (30_522, 384)
-    assert minilm.positions.weight.shape == (512, 384)
+    assert minilm.token_embedding.weight.shape == (30_522, 384)
+    assert minilm.position_embedding.weight.shape == (512, 384)
     for fact in ("22,713,216", "22,565,376", "147,840", "30,522", "post-norm"):
         assert fact in room.__doc__
 
@@ -222,13 +222,13 @@ def test_a_sentence_is_chosen_from_a_batch_before_a_word(minilm):
 def test_word_vectors_are_rows_of_the_embedding_and_no_views_of_it(minilm, folder):
     vectors = minilm.word_vectors(["King", "queen"])
     vocabulary = (folder / "vocab.txt").read_text().splitlines()
-    row = minilm.words.weight[vocabulary.index("king")].numpy()
+    row = minilm.token_embedding.weight[vocabulary.index("king")].numpy()
     np.testing.assert_array_equal(vectors["King"], row)
     everything = minilm.word_vectors()
     assert everything.words == vocabulary
     np.testing.assert_array_equal(everything["king"], row)
     everything["king"][:] = 0.0
-    assert minilm.words.weight[vocabulary.index("king")].any()
+    assert minilm.token_embedding.weight[vocabulary.index("king")].any()
 
 
 def test_a_word_of_several_pieces_has_no_row(minilm):
@@ -284,9 +284,8 @@ def test_a_tensor_without_a_place_is_an_error(minilm):
 
 
 def test_reading_needs_neither_transformers_nor_the_code_of_the_package():
-    code = (
-        "import sys; from lib.encoder import load_minilm as l; l().read('hi'); print(*sys.modules)"
-    )
+    code = "import sys; from lib.pretrained.minilm import load_minilm as l; l().read('hi'); "
+        "print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(run.stdout.split())
     assert "torch" in loaded

@@ -10,9 +10,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lib.models.config import Config
 from lib.models.generation import generate, stream, window_start, write
-from lib.models.gpt2 import GPT2, Config
-from lib.models.sampling import choose, draw, keep_top_k, keep_top_p, sharpen
+from lib.models.gpt2 import GPT2
+from lib.models.sampling import (
+    apply_temperature,
+    keep_top_k,
+    keep_top_p,
+    sample,
+    sample_probabilities,
+)
 from lib.pretrained.gpt2 import load_gpt2
 from lib.text.tokenizers import BytePair, WordTokenizer
 from tests.lib.models.test_gpt2 import IDS, TINY
@@ -46,13 +53,13 @@ def probabilities(logits) -> np.ndarray:
 
 @given(LOGITS, st.floats(0.1, 9))
 def test_the_temperature_is_an_exponent_of_the_probabilities(logits, temperature):
-    ours = sharpen(tensor(logits), temperature).softmax(-1)
+    ours = apply_temperature(tensor(logits), temperature).softmax(-1)
     powers = probabilities(logits) ** (1 / temperature)
     np.testing.assert_allclose(ours, powers / powers.sum(), rtol=1e-9, atol=1e-300)
 
 
 def test_temperature_0_leaves_the_first_of_the_largest():
-    assert sharpen(tensor([[1, 5, 5, 2], [7, 0, 0, 7]]), 0.0).softmax(-1).tolist() == [
+    assert apply_temperature(tensor([[1, 5, 5, 2], [7, 0, 0, 7]]), 0.0).softmax(-1).tolist() == [
         [0, 1, 0, 0],
         [1, 0, 0, 0],
     ]
@@ -124,7 +131,12 @@ def test_p_1_keeps_even_what_rounding_would_lose():
 
 def test_every_row_of_a_batch_is_shaped_by_itself():
     rows = torch.randn(2, 3, 7, generator=noise()).double()
-    for shape, number in ((sharpen, 0.0), (sharpen, 0.5), (keep_top_k, 3), (keep_top_p, 0.6)):
+    for shape, number in (
+        (apply_temperature, 0.0),
+        (apply_temperature, 0.5),
+        (keep_top_k, 3),
+        (keep_top_p, 0.6),
+    ):
         whole = shape(rows, number)
         for i in range(2):
             for j in range(3):
@@ -134,15 +146,15 @@ def test_every_row_of_a_batch_is_shaped_by_itself():
 @pytest.mark.parametrize("temperature", [-1.0, INF, math.nan, 1e-320])
 def test_a_temperature_that_makes_no_sense_is_refused(temperature):
     with pytest.raises(ValueError, match=r"is 0 \(greedy\) or at least 2e-308, and finite; got "):
-        sharpen(tensor([1.0]), temperature)
+        apply_temperature(tensor([1.0]), temperature)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_a_temperature_near_0_is_greedy_and_does_not_overflow(dtype):
     logits = torch.tensor([-700.0, 3.0, 700.0, 699.0], dtype=dtype)
     least = torch.finfo(dtype).tiny
-    assert sharpen(logits, least).softmax(-1).tolist() == [0, 0, 1, 0]
-    assert choose(logits, noise(), temperature=least, top_k=3, top_p=0.9).item() == 2
+    assert apply_temperature(logits, least).softmax(-1).tolist() == [0, 0, 1, 0]
+    assert sample(logits, noise(), temperature=least, top_k=3, top_p=0.9).item() == 2
 
 
 def test_a_k_or_a_p_that_keeps_nothing_is_refused():
@@ -161,14 +173,16 @@ def test_a_draw_is_the_first_token_at_which_the_sum_passes_u(seed, logits):
     u = torch.rand(1, dtype=torch.float64, generator=noise(seed)).item()
     sums = np.cumsum(probabilities(logits))
     if np.abs(sums / sums[-1] - u).min() > 1e-12:
-        assert draw(tensor(logits), noise(seed)).item() == int((sums <= u * sums[-1]).sum())
+        assert sample_probabilities(tensor(logits), noise(seed)).item() == int(
+            (sums <= u * sums[-1]).sum()
+        )
 
 
 def test_draws_are_as_frequent_as_they_are_likely():
     shares = np.array([0.5, 0.0, 0.3, 0.2])
     with np.errstate(divide="ignore"):
         logits = torch.from_numpy(np.log(shares)).expand(20_000, 4)
-    counts = draw(logits, noise()).bincount(minlength=4) / 20_000
+    counts = sample_probabilities(logits, noise()).bincount(minlength=4) / 20_000
     np.testing.assert_allclose(counts, shares, atol=0.015)
     assert counts[1] == 0
 
@@ -177,38 +191,40 @@ def test_what_was_left_out_is_never_drawn_at_either_end_of_the_vocabulary(monkey
     logits = tensor([-INF, 0.0, -INF, 0.0, -INF])
     for u, token in ((0.0, 1), (0.5, 3), (1 - 2**-53, 3)):
         monkeypatch.setattr(torch, "rand", lambda *_, u=u, **__: tensor([u]))
-        assert draw(logits, noise()).item() == token
+        assert sample_probabilities(logits, noise()).item() == token
 
 
 def test_rounding_in_the_logits_does_not_change_a_draw():
     logits = torch.randn(500, 977, generator=noise()).float()
     other = logits + 1e-6 * torch.randn(500, 977, generator=noise(1))
-    assert torch.equal(draw(logits, noise(2)), draw(other, noise(2)))
+    assert torch.equal(
+        sample_probabilities(logits, noise(2)), sample_probabilities(other, noise(2))
+    )
 
 
 def test_a_choice_is_made_after_temperature_then_top_k_then_top_p():
     # Cooled to T = 1/2 the shares are 9 : 4 : 1 : 1, and of the first two, 9/13 reaches 0.69.
     logits = tensor([3, 2, 1, 1]).log().expand(200, 4)
     both = {"temperature": 0.5, "top_k": 2}
-    assert set(choose(logits, noise(), **both, top_p=0.69).tolist()) == {0}
-    assert set(choose(logits, noise(), **both, top_p=0.70).tolist()) == {0, 1}
-    assert set(choose(logits, noise(), temperature=1.0, top_k=2, top_p=0.61).tolist()) == {0, 1}
-    assert set(choose(logits, noise(), temperature=1.0).tolist()) == {0, 1, 2, 3}
+    assert set(sample(logits, noise(), **both, top_p=0.69).tolist()) == {0}
+    assert set(sample(logits, noise(), **both, top_p=0.70).tolist()) == {0, 1}
+    assert set(sample(logits, noise(), temperature=1.0, top_k=2, top_p=0.61).tolist()) == {0, 1}
+    assert set(sample(logits, noise(), temperature=1.0).tolist()) == {0, 1, 2, 3}
 
 
 @given(LOGITS)
 def test_temperature_0_is_greedy_and_so_is_a_tiny_nucleus(logits):
     greedy = int(np.argmax(logits))
-    assert choose(tensor(logits), noise()).item() == greedy
-    assert choose(tensor(logits), noise(), temperature=0.0).item() == greedy
-    assert draw(sharpen(tensor(logits), 0.0), noise()).item() == greedy
-    assert choose(tensor(logits), noise(), temperature=1.0, top_p=1e-9).item() == greedy
+    assert sample(tensor(logits), noise()).item() == greedy
+    assert sample(tensor(logits), noise(), temperature=0.0).item() == greedy
+    assert sample_probabilities(apply_temperature(tensor(logits), 0.0), noise()).item() == greedy
+    assert sample(tensor(logits), noise(), temperature=1.0, top_p=1e-9).item() == greedy
 
 
 @pytest.mark.parametrize("kept", [{"top_k": 3}, {"top_p": 0.5}, {"top_k": 3, "top_p": 0.5}])
 def test_a_top_k_or_top_p_that_would_change_nothing_is_refused(kept):
     with pytest.raises(ValueError, match=r"At temperature 0 the likeliest .* Give a temperature"):
-        choose(tensor([1.0, 2.0]), noise(), **kept)
+        sample(tensor([1.0, 2.0]), noise(), **kept)
 
 
 # The window.
@@ -372,7 +388,9 @@ def test_no_token_asked_is_no_token_added(tiny):
 def test_the_smallest_windows_work():
     for longest in (1, 2, 3):
         torch.manual_seed(0)
-        model = GPT2(Config(vocab=13, longest=longest, d_model=6, heads=3, layers=1)).double()
+        model = GPT2(
+            Config(vocab_size=13, context_length=longest, d_model=6, heads=3, layers=1)
+        ).double()
         ids = torch.tensor([3, 5, 7, 11])
         both = [generate(model, ids, 9, cached=cached) for cached in (True, False)]
         assert torch.equal(*both)
@@ -448,7 +466,7 @@ class Says(GPT2):
     """A model of bytes that says what it is told to say."""
 
     def __init__(self, text: bytes):
-        super().__init__(Config(vocab=256, longest=64, d_model=6, heads=3, layers=1))
+        super().__init__(Config(vocab_size=256, context_length=64, d_model=6, heads=3, layers=1))
         self.text = list(text)
         self.eval()
 
@@ -507,7 +525,9 @@ def test_a_stop_token_is_not_shown():
 def test_words_get_their_spaces(capsys):
     torch.manual_seed(0)
     words = WordTokenizer(["attention", "is", "all", "you", "need"])
-    model = GPT2(Config(vocab=len(words), longest=7, d_model=6, heads=3, layers=1)).eval()
+    model = GPT2(
+        Config(vocab_size=len(words), context_length=7, d_model=6, heads=3, layers=1)
+    ).eval()
     text = write(model, words, "attention is", 9)
     assert capsys.readouterr().out == text
     assert text.startswith("attention is ")

@@ -8,14 +8,15 @@ import torch
 from safetensors.torch import load_file
 from torch import nn
 
-from lib.models.gpt2 import GPT2, SIZES, Config, Predicted, next_token_loss
+from lib.models.config import SIZES, Config
+from lib.models.gpt2 import GPT2, ModelOutput, next_token_loss
 from lib.pretrained.gpt2 import TINY, load_gpt2
 
 EXPECTED = load_file(TINY / "expected.safetensors")
 IDS, LOGITS = EXPECTED["ids"], EXPECTED["logits"]
 D = 35  # the width of the tiny model; queries, keys and values are D by D
 
-SMALL = Config(vocab=61, longest=23, d_model=35, heads=5, layers=3)
+SMALL = Config(vocab_size=61, context_length=23, d_model=35, heads=5, layers=3)
 
 
 @pytest.fixture
@@ -58,12 +59,12 @@ def test_without_the_final_norm_it_is_not_gpt2(tiny):
 
 @pytest.mark.parametrize("by", [1, -1])
 def test_with_positions_off_by_one_it_is_not_gpt2(tiny, by):
-    tiny.positions.weight.copy_(tiny.positions.weight.roll(by, 0))
+    tiny.position_embedding.weight.copy_(tiny.position_embedding.weight.roll(by, 0))
     assert_not_gpt2(tiny)
 
 
 def test_with_positions_left_out_it_is_not_gpt2(tiny):
-    tiny.positions.weight.zero_()
+    tiny.position_embedding.weight.zero_()
     assert_not_gpt2(tiny)
 
 
@@ -97,7 +98,7 @@ def test_with_another_eps_it_is_not_gpt2(tiny, eps):
 
 def test_with_an_untied_head_it_is_not_gpt2(tiny):
     torch.manual_seed(0)
-    other = torch.randn_like(tiny.words.weight) * 0.05
+    other = torch.randn_like(tiny.token_embedding.weight) * 0.05
     tiny.unembed = lambda x: tiny.norm(x) @ other.T
     assert_not_gpt2(tiny)
 
@@ -152,8 +153,8 @@ def test_gpt2_has_124_439_808_parameters_and_this_is_where_they_are(counted):
     assert count(block.attention_norm) + count(block.feed_forward_norm) == 3_072
     assert count(block) == 7_087_872
     assert count(counted.layers) == 85_054_464
-    assert count(counted.words) == 38_597_376
-    assert count(counted.positions) == 786_432
+    assert count(counted.token_embedding) == 38_597_376
+    assert count(counted.position_embedding) == 786_432
     assert count(counted.norm) == 1_536
     assert count(counted) == 85_054_464 + 38_597_376 + 786_432 + 1_536 == 124_439_808
 
@@ -192,9 +193,14 @@ def test_matrices_are_drawn_small_and_what_writes_into_the_stream_smaller():
     torch.manual_seed(0)
     model = GPT2(replace(SMALL, d_model=160, layers=8))
     layer = model.layers[3]
-    for matrix in (model.words, model.positions, layer.attention.query, layer.feed_forward.expand):
+    for matrix in (
+        model.token_embedding,
+        model.position_embedding,
+        layer.attention.query,
+        layer.feed_forward.up,
+    ):
         assert matrix.weight.std().item() == pytest.approx(0.02, rel=0.06)
-    for matrix in (layer.attention.out, layer.feed_forward.contract):
+    for matrix in (layer.attention.out, layer.feed_forward.down):
         assert matrix.weight.std().item() == pytest.approx(0.02 / 4, rel=0.06)
         assert not matrix.bias.any()
 
@@ -206,9 +212,9 @@ def test_one_table_embeds_and_scores_and_learns_from_both_ends():
     ids, targets = torch.tensor([3, 5, 7, 5]), torch.tensor([5, 7, 5, 11])
 
     def gradient(scoring_learns: bool, embedding_learns: bool):
-        table = model.words.weight
+        table = model.token_embedding.weight
         inside = table if embedding_learns else table.detach()
-        x = inside[ids] + model.positions.weight[:4]
+        x = inside[ids] + model.position_embedding.weight[:4]
         for block in model.layers:
             x, _ = block(x, torch.ones(4, 4).tril() == 1)
         logits = model.norm(x) @ (table if scoring_learns else table.detach()).T
@@ -216,7 +222,7 @@ def test_one_table_embeds_and_scores_and_learns_from_both_ends():
 
     next_token_loss(model(ids).logits, targets).backward()
     embedding, scoring = gradient(False, True), gradient(True, False)
-    torch.testing.assert_close(model.words.weight.grad, embedding + scoring)
+    torch.testing.assert_close(model.token_embedding.weight.grad, embedding + scoring)
     assert embedding[[3, 5, 7]].any(-1).all()  # the words that were read
     assert embedding.any(-1).sum() == 3
     assert scoring.any(-1).all()  # every word was scored
@@ -225,12 +231,12 @@ def test_one_table_embeds_and_scores_and_learns_from_both_ends():
 def test_a_copied_table_parts_from_the_other_at_the_first_step():
     torch.manual_seed(0)
     model = GPT2(SMALL)
-    copy = model.words.weight.detach().clone()
+    copy = model.token_embedding.weight.detach().clone()
     ids = torch.tensor([3, 5, 7, 5])
     next_token_loss(model(ids[:-1]).logits, ids[1:]).backward()
     torch.optim.SGD(model.parameters(), lr=0.1).step()
     x = torch.randn(1, SMALL.d_model)
-    torch.testing.assert_close(model.unembed(x), model.norm(x) @ model.words.weight.T)
+    torch.testing.assert_close(model.unembed(x), model.norm(x) @ model.token_embedding.weight.T)
     assert not torch.allclose(model.unembed(x), model.norm(x) @ copy.T)
 
 
@@ -250,7 +256,7 @@ def test_not_a_bit_of_an_earlier_logit_changes_with_the_future(tiny):
 @torch.no_grad()
 def test_weights_are_kept_on_request_and_change_nothing(tiny):
     plain, kept = tiny(IDS), tiny(IDS, keep_weights=True)
-    assert isinstance(plain, Predicted)
+    assert isinstance(plain, ModelOutput)
     assert plain.weights is None
     torch.testing.assert_close(kept.logits, plain.logits, rtol=0, atol=1e-13)
     assert kept.weights.shape == (3, 2, 5, 23, 23)  # batch, layer, head, query, key
@@ -271,7 +277,7 @@ def test_one_sequence_needs_no_batch_axis(tiny):
 
 
 def test_a_text_longer_than_the_learned_positions_is_refused(tiny):
-    with pytest.raises(ValueError, match=r"learned 23 positions and was asked for 24. Give"):
+    with pytest.raises(ValueError, match=r"learned 23 positions; got 24 tokens. Give"):
         tiny(torch.zeros(24, dtype=torch.long))
 
 
@@ -340,5 +346,5 @@ def test_weights_are_not_kept_by_a_model_that_reads_with_caches(tiny):
 def test_a_full_cache_takes_no_more(tiny):
     caches = tiny.caches()
     tiny(IDS, caches=caches)
-    with pytest.raises(ValueError, match=r"learned 23 positions and was asked for 24"):
+    with pytest.raises(ValueError, match=r"learned 23 positions; got 24 tokens"):
         tiny(IDS[:, :1], caches=caches)

@@ -7,24 +7,25 @@ import pytest
 import torch
 from torch import nn
 
-from lib.models import gpt2
-from lib.models.parameter_count import GROUPS, SIZES, Sizes, by_group, ledger, total
+from lib.models.config import SIZES
+from lib.models.gpt2 import GPT2
+from lib.models.parameter_count import GROUPS, PRESETS, Counted, by_group, ledger, total
 
-FOUR = dict(zip(("GPT-2", "GPT-2 medium", "GPT-2 large", "GPT-2 xl"), gpt2.SIZES, strict=True))
+FOUR = dict(zip(("GPT-2", "GPT-2 medium", "GPT-2 large", "GPT-2 xl"), SIZES, strict=True))
 PART = {  # a name in lib.models.gpt2, and the row that counts it
-    "words.weight": "embedding", "positions.weight": "positions",
+    "token_embedding.weight": "embedding", "position_embedding.weight": "positions",
     "attention.query.weight": "queries", "attention.key.weight": "keys",
     "attention.value.weight": "values", "attention.out.weight": "output",
     "attention.query.bias": "attention biases", "attention.key.bias": "attention biases",
     "attention.value.bias": "attention biases", "attention.out.bias": "attention biases",
-    "feed_forward.expand.weight": "up", "feed_forward.expand.bias": "up biases",
-    "feed_forward.contract.weight": "down", "feed_forward.contract.bias": "down biases",
+    "feed_forward.up.weight": "up", "feed_forward.up.bias": "up biases",
+    "feed_forward.down.weight": "down", "feed_forward.down.bias": "down biases",
     "attention_norm.gain": "norms of the blocks", "attention_norm.bias": "norms of the blocks",
     "feed_forward_norm.gain": "norms of the blocks",
     "feed_forward_norm.bias": "norms of the blocks",
     "norm.gain": "last norm", "norm.bias": "last norm",
 }  # fmt: skip
-SMALL = Sizes(vocab=11, longest=7, d_model=6, heads=3, layers=5, d_ff=13)
+SMALL = Counted(vocab_size=11, context_length=7, d_model=6, heads=3, layers=5, d_ff=13)
 
 
 def counts_of(model: nn.Module) -> dict[str, int]:
@@ -38,23 +39,23 @@ def counts_of(model: nn.Module) -> dict[str, int]:
 
 @pytest.mark.parametrize("name", FOUR)
 def test_each_row_is_what_the_model_holds(name):
-    config = gpt2.SIZES[FOUR[name]]
+    config = SIZES[FOUR[name]]
     with torch.device("meta"):
-        model = gpt2.GPT2(config)
-    rows = {row.part: row.count for row in ledger(SIZES[name]) if row.count}
+        model = GPT2(config)
+    rows = {row.part: row.count for row in ledger(PRESETS[name]) if row.count}
     assert rows == counts_of(model)
-    assert total(SIZES[name]) == sum(one.numel() for one in model.parameters())
+    assert total(PRESETS[name]) == sum(one.numel() for one in model.parameters())
 
 
 def test_the_sizes_are_those_of_the_models():
     for name, theirs in FOUR.items():
-        config, sizes = gpt2.SIZES[theirs], SIZES[name]
-        for field in ("vocab", "longest", "d_model", "heads", "layers", "d_ff"):
+        config, sizes = SIZES[theirs], PRESETS[name]
+        for field in ("vocab_size", "context_length", "d_model", "heads", "layers", "d_ff"):
             assert getattr(config, field) == getattr(sizes, field)
 
 
 def test_gpt3_has_the_numbers_of_the_source():
-    sizes = SIZES["GPT-3, matrices only"]
+    sizes = PRESETS["GPT-3, matrices only"]
     rows = {row.part: row.count for row in ledger(sizes)}
     assert rows["embedding"] == rows["unembedding"] == 617_558_016
     assert rows["queries"] == rows["keys"] == rows["values"] == rows["output"] == 14_495_514_624
@@ -97,13 +98,13 @@ def test_pytorchs_own_decoder_layer_has_as_many():
     ("change", "said"),
     [
         ({"heads": 4}, "4 does not divide 6"),
-        ({"layers": 0}, "layers is a whole number"),
-        ({"d_ff": -3}, "d_ff is a whole number"),
-        ({"vocab": True}, "vocab is a whole number"),
-        ({"d_model": 6.0}, "d_model is a whole number"),
-        ({"longest": "7"}, "longest is a whole number"),
-        ({"tied": "no"}, "tied is True or False; got 'no'"),
-        ({"biases": 0}, "biases is True or False; got 0"),
+        ({"layers": 0}, "layers must be a whole number"),
+        ({"d_ff": -3}, "d_ff must be a whole number"),
+        ({"vocab_size": True}, "vocab_size must be a whole number"),
+        ({"d_model": 6.0}, "d_model must be a whole number"),
+        ({"context_length": "7"}, "context_length must be a whole number"),
+        ({"tied": "no"}, "tied must be True or False; got 'no'"),
+        ({"biases": 0}, "biases must be True or False; got 0"),
     ],
 )
 @pytest.mark.usefixtures("bare_calls")

@@ -10,7 +10,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from lib.models.gpt2 import GPT2, SIZES, next_token_loss
+from lib.models.config import SIZES
+from lib.models.gpt2 import GPT2, next_token_loss
 from lib.pretrained import gpt2
 from lib.pretrained.gpt2 import load_gpt2
 from tests.lib.models.test_gpt2 import IDS, LOGITS, TINY, difference
@@ -182,10 +183,10 @@ def test_what_is_loaded_can_be_trained_saved_and_outlives_its_file(folder):
     model = load_gpt2(folder, dropout=0.2)
     (folder / "model.safetensors").write_bytes(b"")
     assert all(p.is_contiguous() and p.requires_grad for p in model.parameters())
-    before = model.words.weight.detach().clone()
+    before = model.token_embedding.weight.detach().clone()
     next_token_loss(model(IDS[:, :-1]).logits, IDS[:, 1:]).backward()
     torch.optim.SGD(model.parameters(), lr=0.1).step()
-    assert not torch.equal(model.words.weight, before)
+    assert not torch.equal(model.token_embedding.weight, before)
     assert model.config.dropout == 0.2
     assert model.layers[0].dropout.p == 0.2
 

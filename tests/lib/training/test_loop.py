@@ -16,24 +16,26 @@ import torch.nn.functional as F
 from torch import nn
 
 from lib.datasets.stories import split, surprisals
-from lib.models.gpt2 import GPT2, Config
+from lib.models.config import Config
+from lib.models.gpt2 import GPT2
 from lib.text.tokenizers import BytePair
 from lib.training import __main__, checkpoints, options
-from lib.training.loop import gradients, train
+from lib.training.loop import train
 from lib.training.optimizers import (
     Muon,
     Recipe,
-    decay_groups,
+    build_optimizers,
     learning_rate,
-    optimisers,
-    orthogonal,
-    set_rates,
+    orthogonalize,
+    param_groups,
+    set_learning_rates,
 )
+from lib.training.resumable import gradients, train_resumable
 from lib.training.windows import Corpus, evaluate, token_losses
 
 ROOT = Path(__file__).resolve().parents[3]
-TINY = Recipe(steps=7, batch=6, context=29, warmup=2)
-ADAMW = replace(TINY, optimiser="adamw")
+TINY = Recipe(steps=7, batch=6, context=29, warmup_steps=2)
+ADAMW = replace(TINY, optimizer="adamw")
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +56,7 @@ def corpus(corpora) -> Corpus:
 
 def tiny(tokenizer: BytePair, *, seed: int = 0, **sizes) -> GPT2:
     torch.manual_seed(seed)
-    sizes = {"longest": 31, "d_model": 14, "heads": 2, "layers": 2} | sizes
+    sizes = {"context_length": 31, "d_model": 14, "heads": 2, "layers": 2} | sizes
     return GPT2(Config(len(tokenizer), **sizes))
 
 
@@ -91,18 +93,18 @@ def test_a_recipe_that_cannot_be_followed_is_refused():
     with pytest.raises(ValueError, match='"adamw" or "muon", not \'sgd\''):
         Recipe(optimiser="sgd")
     with pytest.raises(ValueError, match="a warm-up of 7 steps leaves none of 7"):
-        Recipe(steps=7, warmup=7)
+        Recipe(steps=7, warmup_steps=7)
     with pytest.raises(ValueError, match="accumulate is at least 1, not 0"):
         Recipe(accumulate=0)
-    with pytest.raises(ValueError, match="muon_rate is above 0, not nan"):
-        Recipe(muon_rate=math.nan)
+    with pytest.raises(ValueError, match="muon_learning_rate is above 0, not nan"):
+        Recipe(muon_learning_rate=math.nan)
     with pytest.raises(ValueError, match=r"floor is a share of the highest rate, 0 to 1, not 3\.0"):
-        Recipe(floor=3.0)
+        Recipe(min_lr_ratio=3.0)
 
 
 def test_matrices_decay_and_biases_and_gains_do_not(tokenizer):
     model = tiny(tokenizer)
-    decaying, spared = decay_groups(list(model.parameters()), 0.3)
+    decaying, spared = param_groups(list(model.parameters()), 0.3)
     names = {id(one): name for name, one in model.named_parameters()}
     assert {names[id(one)].rsplit(".")[-1] for one in decaying["params"]} == {"weight"}
     assert {names[id(one)].rsplit(".")[-1] for one in spared["params"]} == {"gain", "bias"}
@@ -111,30 +113,34 @@ def test_matrices_decay_and_biases_and_gains_do_not(tokenizer):
 
 @pytest.mark.parametrize("optimiser", ["adamw", "muon"])
 def test_without_a_gradient_only_decay_changes_a_parameter(tokenizer, optimiser):
-    model, recipe = tiny(tokenizer), replace(TINY, optimiser=optimiser, decay=0.3)
+    model, recipe = tiny(tokenizer), replace(TINY, optimiser=optimiser, weight_decay=0.3)
     maps = {id(one) for one in model.layers.parameters() if one.ndim == 2}
     before = [one.detach().clone() for one in model.parameters()]
     for one in model.parameters():
         one.grad = torch.zeros_like(one)
-    for trained in optimisers(model, recipe):
+    for trained in build_optimizers(model, recipe):
         trained.step()
     for old, new in zip(before, model.parameters(), strict=True):
-        rate = recipe.muon_rate if optimiser == "muon" and id(new) in maps else recipe.rate
+        rate = (
+            recipe.muon_learning_rate
+            if optimiser == "muon" and id(new) in maps
+            else recipe.learning_rate
+        )
         torch.testing.assert_close(new.detach(), old * (1 - rate * 0.3 * (old.ndim == 2)))
 
 
 @pytest.mark.parametrize("optimiser", ["adamw", "muon"])
 def test_each_parameter_has_one_optimiser(tokenizer, optimiser):
     model = tiny(tokenizer)
-    trained = optimisers(model, replace(TINY, optimiser=optimiser))
+    trained = build_optimizers(model, replace(TINY, optimiser=optimiser))
     held = [id(one) for each in trained for group in each.param_groups for one in group["params"]]
     assert sorted(held) == sorted(map(id, model.parameters()))
 
 
 def test_each_optimiser_follows_the_schedule_under_its_own_peak(tokenizer):
-    trained = optimisers(tiny(tokenizer), TINY)
+    trained = build_optimizers(tiny(tokenizer), TINY)
     for step in range(TINY.steps):
-        rate = set_rates(trained, TINY, step)
+        rate = set_learning_rates(trained, TINY, step)
         found = [{group["lr"] for group in one.param_groups} for one in trained]
         expected = [learning_rate(step, 7, 2, peak, 0.1 * peak) for peak in (3e-3, 2e-2)]
         assert found == [{one} for one in expected]
@@ -145,7 +151,7 @@ def test_each_optimiser_follows_the_schedule_under_its_own_peak(tokenizer):
 def test_orthogonal_keeps_directions_and_brings_singular_values_near_one(shape):
     matrix = torch.randn(shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     u, s, v = torch.linalg.svd(matrix, full_matrices=False)
-    found = u.T @ orthogonal(matrix) @ v.T
+    found = u.T @ orthogonalize(matrix) @ v.T
     assert (found - found.diag().diag()).abs().max() < 1e-6
     # What was within a hundredth of the largest has been lifted.
     assert (s > s.max() / 100).all()
@@ -220,7 +226,7 @@ def test_a_text_is_evaluated_without_dropout_and_the_mode_put_back(corpora, toke
 
 
 def test_the_floor_cannot_be_passed_by_a_model_that_sees_only_the_past(corpora, tokenizer):
-    model = tiny(tokenizer, longest=29, d_model=32)
+    model = tiny(tokenizer, context_length=29, d_model=32)
     recipe = replace(TINY, steps=60)
     *_, last = train(model, corpora[0], recipe, validation=corpora[1], rows=20)
     assert last.validation > surprisals(split(100, 23)[1], 29, 20).mean()
@@ -252,14 +258,14 @@ def test_a_batch_that_cannot_be_dealt_is_refused(corpus, tokenizer):
 
 
 def test_a_training_is_the_loop_written_out_with_torchs_own_parts(corpus, tokenizer):
-    recipe = replace(ADAMW, clip=0.1, steps=5)
+    recipe = replace(ADAMW, grad_clip=0.1, steps=5)
     found = list(train(tiny(tokenizer), corpus, recipe))
     model = tiny(tokenizer)
     spared = [one for one in model.parameters() if one.ndim == 1]
     shrinking = [one for one in model.parameters() if one.ndim == 2]
     adamw = torch.optim.AdamW(
         [{"params": shrinking}, {"params": spared, "weight_decay": 0}],
-        lr=recipe.rate, betas=recipe.betas, weight_decay=recipe.decay,
+        lr=recipe.learning_rate, betas=recipe.betas, weight_decay=recipe.weight_decay,
     )  # fmt: skip
     for step, record in enumerate(found):
         ids, targets = corpus.draw(recipe, step)
@@ -267,15 +273,31 @@ def test_a_training_is_the_loop_written_out_with_torchs_own_parts(corpus, tokeni
         adamw.zero_grad()
         loss.backward()
         norm = torch.stack([one.grad.norm() for one in model.parameters()]).norm()
-        assert norm > recipe.clip
+        assert norm > recipe.grad_clip
         for one in model.parameters():
-            one.grad *= recipe.clip / norm
+            one.grad *= recipe.grad_clip / norm
         for group in adamw.param_groups:
             group["lr"] = record.rate
         adamw.step()
         assert record.step == step + 1
         assert record.loss == pytest.approx(loss.item(), abs=1e-5)
         assert record.norm == pytest.approx(norm.item(), rel=1e-4)
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_what_can_be_stopped_takes_the_same_steps_as_the_plain_loop(corpora, tokenizer, optimizer):
+    recipe = replace(TINY, optimizer=optimizer)
+    plain, resumable = (
+        list(loop(tiny(tokenizer), corpora[0], recipe, validation=corpora[1], every=3, rows=5))
+        for loop in (train, train_resumable)
+    )
+    assert plain == resumable
+    assert [record.validation is not None for record in plain] == [False, False, True] * 2 + [True]
+
+
+def test_the_plain_loop_refuses_what_it_cannot_do(corpus, tokenizer):
+    with pytest.raises(ValueError, match="accumulate with train_resumable"):
+        next(train(tiny(tokenizer), corpus, replace(TINY, accumulate=2)))
 
 
 def test_training_begins_near_the_logarithm_of_the_vocabulary_and_learns(corpora, tokenizer):
@@ -298,7 +320,7 @@ def test_the_readers_own_random_numbers_are_left_alone(corpus, tokenizer):
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
-    list(train(model, corpus, TINY))
+    list(train_resumable(model, corpus, TINY))
     assert torch.equal(torch.rand(3), expected)
 
 
@@ -321,26 +343,28 @@ def test_a_training_that_stopped_goes_on_to_the_same_losses(
     corpora, tokenizer, tmp_path, optimiser
 ):
     recipe, path = replace(TINY, optimiser=optimiser, accumulate=2), tmp_path / "run.pt"
-    whole = list(train(tiny(tokenizer, dropout=0.2), corpora[0], recipe, every=2))
-    begun = train(tiny(tokenizer, dropout=0.2), corpora[0], recipe, every=2, checkpoint=path)
+    whole = list(train_resumable(tiny(tokenizer, dropout=0.2), corpora[0], recipe, every=2))
+    begun = train_resumable(
+        tiny(tokenizer, dropout=0.2), corpora[0], recipe, every=2, checkpoint=path
+    )
     assert list(islice(begun, 5)) == whole[:5]
     # Another model altogether: all that counts comes from the file, which holds four steps.
     other = tiny(tokenizer, dropout=0.2, seed=3)
-    assert list(train(other, corpora[0], recipe, every=2, checkpoint=path)) == whole[4:]
-    assert list(train(other, corpora[0], recipe, every=2, checkpoint=path)) == []
+    assert list(train_resumable(other, corpora[0], recipe, every=2, checkpoint=path)) == whole[4:]
+    assert list(train_resumable(other, corpora[0], recipe, every=2, checkpoint=path)) == []
 
 
 @pytest.fixture
 def saved(corpus, tokenizer, tmp_path) -> Path:
     path = tmp_path / "folder" / "run.pt"
-    list(train(tiny(tokenizer), corpus, TINY, checkpoint=path, tokenizer=tokenizer))
+    list(train_resumable(tiny(tokenizer), corpus, TINY, checkpoint=path, tokenizer=tokenizer))
     return path
 
 
 def test_a_checkpoint_gives_back_the_model_and_its_tokenizer(saved, corpora, tokenizer):
     model, words = checkpoints.load(saved)
     again = tiny(tokenizer)
-    list(train(again, corpora[0], TINY))
+    list(train_resumable(again, corpora[0], TINY))
     assert not model.training
     assert evaluate(model, corpora[1], 29) == evaluate(again, corpora[1], 29)
     assert words.encode("Ann has two red balls.") == tokenizer.encode("Ann has two red balls.")
@@ -350,7 +374,9 @@ def test_a_checkpoint_gives_back_the_model_and_its_tokenizer(saved, corpora, tok
 def test_a_checkpoint_keeps_a_tokenizer_with_another_order_of_bytes(tmp_path):
     backwards = BytePair([(7, 13)], order=bytes(reversed(range(256))), special=["<end>"])
     model = tiny(backwards)
-    checkpoints.save(tmp_path / "run.pt", model, optimisers(model, TINY), TINY, 7, "", backwards)
+    checkpoints.save(
+        tmp_path / "run.pt", model, build_optimizers(model, TINY), TINY, 7, "", backwards
+    )
     _, words = checkpoints.load(tmp_path / "run.pt")
     assert words.vocabulary == backwards.vocabulary
     assert words.encode("Ann has a red ball.") == backwards.encode("Ann has a red ball.")
@@ -358,10 +384,10 @@ def test_a_checkpoint_keeps_a_tokenizer_with_another_order_of_bytes(tmp_path):
 
 def test_a_checkpoint_of_another_training_is_refused_with_what_differs(saved, corpora, tokenizer):
     def go_on(model: GPT2, corpus: Corpus, recipe: Recipe) -> None:
-        list(train(model, corpus, recipe, checkpoint=saved))
+        list(train_resumable(model, corpus, recipe, checkpoint=saved))
 
     with pytest.raises(ValueError, match=r"another training: rate 0\.003 there, 0\.01 here"):
-        go_on(tiny(tokenizer), corpora[0], replace(TINY, rate=0.01))
+        go_on(tiny(tokenizer), corpora[0], replace(TINY, learning_rate=0.01))
     with pytest.raises(ValueError, match="another training: layers 2 there, 3 here"):
         go_on(tiny(tokenizer, layers=3), corpora[0], TINY)
     with pytest.raises(ValueError, match="another training: text"):
@@ -371,7 +397,9 @@ def test_a_checkpoint_of_another_training_is_refused_with_what_differs(saved, co
 @pytest.mark.parametrize("harm", ["empty", "cut", "text", "flipped", "foreign"])
 def test_a_damaged_checkpoint_is_refused(saved, harm):
     whole = saved.read_bytes()
-    middle = whole.index(checkpoints.load(saved)[0].words.weight.detach().numpy().tobytes())
+    middle = whole.index(
+        checkpoints.load(saved)[0].token_embedding.weight.detach().numpy().tobytes()
+    )
     if harm == "foreign":
         torch.save({"model": {}}, saved)
     else:
@@ -396,7 +424,7 @@ def test_a_save_that_fails_leaves_the_old_checkpoint_whole(saved, tokenizer, mon
     model = tiny(tokenizer)
     monkeypatch.setattr(torch, "save", half)
     with pytest.raises(OSError, match="no space left"):
-        checkpoints.save(saved, model, optimisers(model, TINY), TINY, 7, "")
+        checkpoints.save(saved, model, build_optimizers(model, TINY), TINY, 7, "")
     checkpoints.load(saved)
 
 
@@ -474,10 +502,10 @@ needs_gpu = pytest.mark.skipif(
 @needs_gpu
 def test_on_a_gpu_products_are_in_bfloat16_and_parameters_are_not(corpora, tokenizer):
     model, seen = tiny(tokenizer, d_model=32).cuda(), []
-    model.layers[0].feed_forward.expand.register_forward_hook(
+    model.layers[0].feed_forward.up.register_forward_hook(
         lambda module, given, output: seen.append((output.dtype, module.weight.dtype))
     )
-    on_gpu = [record.loss for record in train(model, corpora[0], TINY)]
+    on_gpu = [record.loss for record in train_resumable(model, corpora[0], TINY)]
     assert set(seen) == {(torch.bfloat16, torch.float32)}
     on_cpu = [record.loss for record in train(tiny(tokenizer, d_model=32), corpora[0], TINY)]
     assert on_gpu == pytest.approx(on_cpu, abs=0.05)

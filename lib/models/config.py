@@ -1,0 +1,52 @@
+"""The sizes of a GPT-2: one class for the model, for its published weights and for counting."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Config:
+    """The sizes of a GPT-2; as they stand, those of the smallest one published.
+
+    `context_length` is the number of learned positions: the most tokens that it can read at once.
+    `d_ff`, the width inside the feed-forward network, is four times d_model unless it is given.
+
+    Source: Radford et al. 2019, table 2 (layers, d_model) and section 2.3 (vocabulary, context);
+    the heads stand in the hparams.json that was published with each model.
+    Raises: ValueError for sizes that no model can have.
+    """
+
+    vocab_size: int = 50_257
+    context_length: int = 1_024
+    d_model: int = 768
+    heads: int = 12
+    layers: int = 12
+    d_ff: int | None = None
+    dropout: float = 0.0
+    eps: float = 1e-5
+
+    def __post_init__(self) -> None:
+        if self.d_ff is None:
+            object.__setattr__(self, "d_ff", 4 * self.d_model)
+        for name in ("vocab_size", "context_length", "d_model", "heads", "layers", "d_ff"):
+            size = getattr(self, name)
+            if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+                raise ValueError(f"{name} must be a whole number (an int) from 1 up; got {size!r}.")
+        if self.d_model % self.heads:
+            raise ValueError(
+                f"The heads share d_model equally, and {self.heads} does not divide "
+                f"{self.d_model}. Choose heads that divide d_model."
+            )
+
+    @property
+    def d_k(self) -> int:
+        """The dimension of a query, a key and a value of one head."""
+        return self.d_model // self.heads
+
+
+SIZES = {
+    "gpt2": Config(),
+    "gpt2-medium": Config(d_model=1024, heads=16, layers=24),
+    "gpt2-large": Config(d_model=1280, heads=20, layers=36),
+    "gpt2-xl": Config(d_model=1600, heads=25, layers=48),
+}
+"""The four sizes of GPT-2, by the names under which they are published."""
