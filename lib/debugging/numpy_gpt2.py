@@ -38,7 +38,7 @@ class Layer:
     qkv: Linear
     out: Linear
     second: Norm
-    expand: Linear
+    up: Linear
     down: Linear
 
 

@@ -67,7 +67,7 @@ def test_the_feed_forward_map_thinks_about_each_token_alone_with_either_gelu():
     x = torch.randn(2, 5, D_MODEL)
     for tanh, name in ((True, "tanh"), (False, "none")):
         ours = FeedForward(D_MODEL, D_FF, tanh=tanh)
-        expected = ours.contract(F.gelu(ours.expand(x), approximate=name))
+        expected = ours.down(F.gelu(ours.up(x), approximate=name))
         torch.testing.assert_close(ours(x), expected)
         torch.testing.assert_close(ours(x)[:, 3], ours(x[:, 3]))
 
@@ -90,7 +90,7 @@ def test_layer_norm_is_the_one_of_ops_with_its_gain_and_bias(eps):
 def test_the_feed_forward_maps_bend_is_the_gelu_of_ops(tanh):
     ours = FeedForward(D_MODEL, D_FF, tanh=tanh).double()
     x = torch.randn(2, 5, D_MODEL, dtype=torch.float64)
-    expected = ours.contract(functional.gelu(ours.expand(x), tanh=tanh))
+    expected = ours.down(functional.gelu(ours.up(x), tanh=tanh))
     torch.testing.assert_close(ours(x), expected, rtol=0, atol=1e-12)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from lib.models import encoder
 from lib.pretrained import minilm as room
 from lib.pretrained.minilm import load_minilm
 
@@ -170,7 +171,7 @@ def test_the_model_has_the_size_that_is_stated(minilm, folder):
     assert minilm.token_embedding.weight.shape == (30_522, 384)
     assert minilm.position_embedding.weight.shape == (512, 384)
     for fact in ("22,713,216", "22,565,376", "147,840", "30,522", "post-norm"):
-        assert fact in room.__doc__
+        assert fact in encoder.__doc__
 
 
 def test_weights_are_rows_that_sum_to_1(minilm):
@@ -284,8 +285,10 @@ def test_a_tensor_without_a_place_is_an_error(minilm):
 
 
 def test_reading_needs_neither_transformers_nor_the_code_of_the_package():
-    code = "import sys; from lib.pretrained.minilm import load_minilm as l; l().read('hi'); "
+    code = (
+        "import sys; from lib.pretrained.minilm import load_minilm as l; l().read('hi'); "
         "print(*sys.modules)"
+    )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(run.stdout.split())
     assert "torch" in loaded
