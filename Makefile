@@ -71,7 +71,7 @@ test: install ## install everything; then lint, unit tests, every notebook, the 
 	@echo "3/4 The book builds"
 	@rm -rf _build/html _build/.doctrees && $(MAKE) --no-print-directory book
 	@echo "4/4 Unit tests, every notebook executed and compared, every page in a browser"
-	@$(if $(NOT_HERE),echo "Left out, because only Linux has it: the sandbox of the grader")
+	@$(if $(NOT_HERE),echo "The tests of the sandbox are left out: it needs Linux")
 	@# What is long comes first and what is short last, so that all processes end together.
 	@BOOK=_build/html $(BIN)/python -m pytest -m "$(NOT_HERE)" -n $(WORKERS) --dist loadfile \
 	--no-loadscope-reorder -p no:cacheprovider --nbval --nbval-sanitize-with tests/nbval.cfg \
