@@ -1,5 +1,6 @@
-"""Models of others, in a folder or on a hub: found, fetched without asking twice, verified."""
+"""Published models: find them in a folder or on the hub, download them once, verify them."""
 
+import errno
 import hashlib
 import re
 from collections.abc import Iterator
@@ -8,14 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import httpx2
-from filelock import FileLock
-from huggingface_hub import (
-    constants,
-    get_hf_file_metadata,
-    hf_hub_download,
-    hf_hub_url,
-    try_to_load_from_cache,
-)
+from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
 from huggingface_hub.errors import (
     GatedRepoError,
     OfflineModeIsEnabled,
@@ -23,7 +17,6 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
-from huggingface_hub.file_download import http_get, repo_folder_name
 from tqdm.auto import tqdm
 
 SETTINGS, PARAMETERS = "config.json", "model.safetensors"
@@ -32,11 +25,11 @@ REPOSITORY = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
 
 class Published(NamedTuple):
-    """Where a model stands on the hub: its repository, and the commit that will not change."""
+    """The address of a model on the hub: its repository, and the commit that will not change."""
 
     repository: str
     commit: str = "main"
-    sha256: str | None = None  # of the parameters, where it is known beyond the hub's own word
+    sha256: str | None = None  # of the parameters, where we know it independently of the hub
 
 
 PUBLISHED = {
@@ -56,23 +49,23 @@ PUBLISHED = {
 
 
 def folder(name: str | Path, *, endpoint: str | None = None) -> Path:
-    """Find the folder that holds a model's config.json and model.safetensors, or fetch them.
+    """Return the folder that holds a model's config.json and model.safetensors; download if needed.
 
     A name is one of PUBLISHED, a folder, or `owner/name` on the hub.
-    What was fetched once is found again without asking anybody.
+    What was downloaded once is found again without a connection.
 
     Source: the layout and the cache of the Hugging Face Hub.
     Taught in: chapter 12.
     Raises: FileNotFoundError if there is no such folder, model or file, ConnectionError if the
-    hub cannot be reached, ValueError if what came is not what was published, TypeError for what
-    is neither text nor a path.
+    hub cannot be reached, OSError if the disk is full, ValueError if what arrives is not what was
+    published, TypeError for what is neither a string nor a path.
     """
     if not isinstance(name, str | Path):
-        raise TypeError(f"A model is named by text or by the path of its folder; got {name!r}.")
+        raise TypeError(f"A model's name must be a string or the path of its folder; got {name!r}.")
     if isinstance(name, str) and name in PUBLISHED:
         published = PUBLISHED[name]
     elif str(name) and Path(name).is_dir():
-        return _whole(Path(name))
+        return _complete(Path(name))
     elif isinstance(name, str) and REPOSITORY.fullmatch(name):
         published = Published(name)
     else:
@@ -84,154 +77,132 @@ def folder(name: str | Path, *, endpoint: str | None = None) -> Path:
 
 
 def fetch(published: Published, file: str, *, endpoint: str | None = None) -> Path:
-    """Return the path of one file in the hub's cache, after fetching it if it is not there.
+    """Return the path of one file in the hub's cache, after downloading it if it is not there.
 
-    What has come is kept when a transfer is cut, and the next call asks only for the rest.
-    What is complete must have the hash under which the hub publishes it.
+    The hub's own client downloads. It resumes a transfer that breaks off within one call; a call
+    that fails starts again from the beginning. The hash is compared once, when the file arrives.
 
-    Source: RFC 9110, section 14 (ranges); Git and Git LFS for the two kinds of hash.
+    Source: Git and Git LFS for the two kinds of hash.
     Taught in: chapter 12.
-    Raises: FileNotFoundError, ConnectionError and ValueError as `folder` does.
+    Raises: FileNotFoundError, ConnectionError, OSError and ValueError as `folder` does.
     """
     repository, commit, sha256 = published
-    expected = sha256 if file == PARAMETERS else None
-    found = try_to_load_from_cache(repository, file, revision=commit)
-    if isinstance(found, str):
-        _verify(Path(found), expected or Path(found).resolve().name)
-        return Path(found)
-    # No token is sent anywhere: what the course reads is public.
-    asked = {"revision": commit, "endpoint": endpoint}
+    cached = try_to_load_from_cache(repository, file, revision=commit)
+    if isinstance(cached, str):
+        return Path(cached)
     with _explained(published, file):
-        url = hf_hub_url(repository, file, **asked)
-        about = get_hf_file_metadata(url, endpoint=endpoint, token=False)
-        if not (about.commit_hash and HASH.fullmatch(about.etag or "")):
-            raise ConnectionError(f"{url} does not answer as a hub does")
-        if expected and about.etag != expected:
-            raise ValueError(
-                f"The hub offers {file} of {repository} with the hash {about.etag}, but what was "
-                f"published has {expected}. Do not use it. Is the endpoint one that you trust?"
-            )
-        _complete(_place(repository), about.etag, url, about.size, file)
-        # The file lies where the hub's own client looks for it, which now only has to link it.
-        return Path(hf_hub_download(repository, file, token=False, **asked))
-
-
-def _place(repository: str) -> Path:
-    """The folder in the hub's cache that keeps the files of one model."""
-    return Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=repository, repo_type="model")
-
-
-def _complete(place: Path, etag: str, url: str, size: int | None, shown: str) -> None:
-    """Fetch what is missing of a file to where the hub's cache keeps it: under its hash.
-
-    The hub's client resumes within one call, but throws away what it has when the call fails.
-    """
-    blob, partial = place / "blobs" / etag, place / "blobs" / f"{etag}.partial"
-    lock = place.parent / ".locks" / place.name / f"{etag}.lock"  # the one that the client takes
-    for path in (blob, lock):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(lock):
-        if blob.exists():
-            return
-        with partial.open("ab") as stream:
-            if size is not None and stream.tell() > size:
-                stream.truncate(0)
-            http_get(
-                url,
-                stream,
-                resume_size=partial.stat().st_size,
-                expected_size=size,
-                headers={"Accept-Encoding": "identity"},
-                displayed_filename=shown,
+        # No token is sent anywhere: what the course reads is public.
+        path = Path(
+            hf_hub_download(
+                repository, file, revision=commit, endpoint=endpoint, token=False,
                 tqdm_class=tqdm,  # the client's own bar hides from notebooks
             )
-        _verify(partial, etag)
-        partial.rename(blob)
+        )  # fmt: skip
+    _verify(path, sha256 if sha256 and file == PARAMETERS else path.resolve().name)
+    return path
 
 
 def _verify(path: Path, expected: str) -> None:
     """Compare a file with its hash: the sha256 of a large file, Git's own of a small one."""
+    if not HASH.fullmatch(expected):  # a cache without links keeps a file under its own name
+        return
     with path.open("rb") as stream:
         if len(expected) == 64:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
-        elif len(expected) == 40:
-            found = hashlib.sha1(b"blob %d\0" % path.stat().st_size + stream.read()).hexdigest()
-        else:  # a cache without links keeps a file under its own name
-            return
-    if found != expected:
+            actual = hashlib.file_digest(stream, "sha256").hexdigest()
+        else:
+            actual = hashlib.sha1(b"blob %d\0" % path.stat().st_size + stream.read()).hexdigest()
+    if actual != expected:
         path.resolve().unlink()
+        path.unlink(missing_ok=True)
         raise ValueError(
-            f"{path} was damaged: its hash is {found}, expected {expected}. "
-            "It was removed; call again to fetch it anew."
+            f"{path.name} must have the hash {expected}; what arrived has {actual}, so it was "
+            "damaged or is a different file. It was deleted: call again to download it, from an "
+            "endpoint that you trust."
         )
 
 
 @contextmanager
 def _explained(published: Published, file: str) -> Iterator[None]:
     """Turn what can go wrong on the way to the hub into what to do about it."""
+    repository = published.repository
     try:
         yield
     except RevisionNotFoundError as error:
         raise FileNotFoundError(
-            f"The hub has {published.repository}, but not its commit {published.commit}. "
+            f"The hub has {repository}, but not its commit {published.commit}. "
             "Is the endpoint a full copy of the hub?"
         ) from error
     except RemoteEntryNotFoundError as error:
         raise FileNotFoundError(
-            f"{published.repository} holds no {file}. A model that keeps its parameters otherwise "
-            f"must be saved again by transformers' save_pretrained, as one {PARAMETERS}."
+            f"{repository} has no file {file}. Save the model again with transformers' "
+            f"save_pretrained, which writes its parameters as one {PARAMETERS}."
+        ) from error
+    except GatedRepoError as error:
+        raise FileNotFoundError(
+            f"{repository} requires you to accept its terms first. {_known()}"
         ) from error
     except RepositoryNotFoundError as error:
-        shut = "asks you to accept its terms first" if isinstance(error, GatedRepoError) else (
-            "is neither a folder here nor a model that the hub shows you"
-        )  # fmt: skip
         raise FileNotFoundError(
-            f"{published.repository} {shut}. Known by name: {', '.join(PUBLISHED)}."
+            f"{repository} is neither a folder here nor a public model of the hub. {_known()}"
         ) from error
     except (httpx2.TransportError, OSError) as error:
-        if isinstance(error, OfflineModeIsEnabled):
-            why = (
-                "HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE forbids to fetch it. "
-                "Unset them and start Python anew to fetch it."
-            )
-        else:
-            why = (
-                f"fetching it failed: {error or type(error).__name__}\n"
-                "With a connection, call again: it goes on where it was cut."
-            )
+        if getattr(error, "errno", None) == errno.ENOSPC:
+            raise OSError(
+                error.errno,
+                f"The disk is full: {file} of {repository} was not downloaded. Free some space, "
+                f"or set HF_HOME to a folder on a larger disk ({constants.HF_HUB_CACHE} now)",
+            ) from error
         raise ConnectionError(
-            f"{file} of {published.repository} is not on this machine, and {why}\n"
+            f"{file} of {repository} is not on this machine, and {_reason(error)}\n"
             f"Without a connection, copy {SETTINGS} and {PARAMETERS} from another machine into a "
-            "folder and give its path, for example './gpt2': the bare name asks the hub."
+            "folder and pass its path, for example './gpt2': the bare name asks the hub."
         ) from error
+
+
+def _reason(error: Exception) -> str:
+    """Say why a download failed: the client hides the cause behind an error of its own."""
+    cause = error.__cause__ or error
+    if isinstance(cause, OfflineModeIsEnabled):
+        return (
+            "HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE forbids downloads. "
+            "Unset them and start Python again to download it."
+        )
+    return (
+        f"the download failed: {cause or type(cause).__name__}\nWith a connection, call again: "
+        "a file that is complete is not downloaded twice."
+    )
+
+
+def _known() -> str:
+    return f"Models with a short name: {', '.join(PUBLISHED)}."
 
 
 def _unknown(name: str | Path) -> FileNotFoundError:
     """Make the error for what is neither a folder nor a name that a hub could know."""
-    if str(name) and Path(name).is_file():
-        return FileNotFoundError(
-            f"{name} is a file. Give the folder that holds it, with {SETTINGS} and {PARAMETERS}."
-        )
     text = str(name)
+    if text and Path(name).is_file():
+        return FileNotFoundError(
+            f"{name} is a file. Pass the folder that holds it, with {SETTINGS} and {PARAMETERS}."
+        )
     if isinstance(name, Path) and (text in PUBLISHED or REPOSITORY.fullmatch(text)):
         return FileNotFoundError(
-            f"There is no folder {text} here. A Path is always a folder; for the model of that "
-            f"name on the hub give text: {text!r}."
+            f"There is no folder {text} here. A Path always means a folder; for the model of that "
+            f"name on the hub pass a string: {text!r}."
         )
     return FileNotFoundError(
-        f"{text!r} is no folder here and no model by name. Give a folder that holds {SETTINGS} "
-        f"and {PARAMETERS}, owner/name on the hub, or one of: {', '.join(PUBLISHED)}."
+        f"{text!r} is neither a folder here nor the name of a model. Pass a folder with {SETTINGS} "
+        f"and {PARAMETERS}, or owner/name on the hub. {_known()}"
     )
 
 
-def _whole(place: Path) -> Path:
-    """Check that a folder holds what is needed, and say what else it may be."""
+def _complete(place: Path) -> Path:
+    """Check that a folder holds what is needed, and say what else it holds."""
     missing = [name for name in (SETTINGS, PARAMETERS) if not (place / name).is_file()]
     if missing:
-        held = ", ".join(sorted(path.name for path in place.iterdir())[:8]) or "nothing"
+        names = ", ".join(sorted(path.name for path in place.iterdir())[:8]) or "nothing"
         raise FileNotFoundError(
-            f"The folder {place} holds no {' and no '.join(missing)}, but {held}. "
-            f"Give the folder in which transformers' save_pretrained wrote one {PARAMETERS}, "
-            "whole and not in parts, and not the older pytorch_model.bin."
+            f"The folder {place} must hold {' and '.join(missing)}; it holds {names}. "
+            f"Pass a folder in which transformers' save_pretrained wrote one {PARAMETERS}, "
+            "not split into parts and not the older pytorch_model.bin."
         )
     return place
