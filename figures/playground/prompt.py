@@ -147,6 +147,7 @@ def loaded(name: str) -> tuple[GPT2, BytePair]:
     if model.config.vocab_size != len(tokenizer):
         raise ValueError(
             f"{name} knows {model.config.vocab_size} tokens and GPT-2's tokenizer "
-            f"{len(tokenizer)}, so its tokens are other ones; name a model that was trained with GPT-2's."
+            f"{len(tokenizer)}, so its tokens are other ones; "
+            "name a model that was trained with GPT-2's."
         )
     return model, tokenizer

@@ -320,7 +320,7 @@ def test_every_one_of_our_parameters_is_found_and_each_third_once():
         columns = rows[:, 35 * third : 35 * third + 35]
         assert torch.equal(ours[f"layers.1.attention.{name}.weight"], columns.T)
     assert torch.equal(ours["norm.gain"], stored["transformer.ln_f.weight"])
-    assert torch.equal(ours["words.weight"], stored["transformer.wte.weight"])
+    assert torch.equal(ours["token_embedding.weight"], stored["transformer.wte.weight"])
     assert sum(t.numel() for t in ours.values()) == sum(t.numel() for t in stored.values())
 
 
