@@ -1,4 +1,4 @@
-"""The same ideas with every loop in sight: slow, in NumPy, to be checked with a pencil."""
+"""The same functions as explicit loops in NumPy: slow, and easy to check by hand."""
 
 import math
 
@@ -9,7 +9,7 @@ from lib.shapes import AttentionOutput
 
 
 def dot(a: Float[np.ndarray, " features"], b: Float[np.ndarray, " features"]) -> float:
-    r"""Multiply two vectors place by place and add up: $\sum_i a_i b_i$.
+    r"""Multiply two vectors component by component and add the products: $\sum_i a_i b_i$.
 
     Source: the definition.
     Taught in: chapter 02.
@@ -44,16 +44,16 @@ def softmax(scores: Float[np.ndarray, " key"]) -> Float[np.ndarray, " key"]:
 def scores(
     q: Float[np.ndarray, "query d_k"], k: Float[np.ndarray, "key d_k"]
 ) -> Float[np.ndarray, "query key"]:
-    r"""Score one query against one key at a time: $q_i \cdot k_j / \sqrt{d_k}$.
+    r"""Score each query against each key, one pair at a time: $q_i \cdot k_j / \sqrt{d_k}$.
 
     Source: Vaswani et al. 2017, equation 1.
     Taught in: chapter 04.
     """
-    table = np.zeros((len(q), len(k)))
+    score_matrix = np.zeros((len(q), len(k)))
     for i in range(len(q)):
         for j in range(len(k)):
-            table[i, j] = dot(q[i], k[j]) / math.sqrt(q.shape[1])
-    return table
+            score_matrix[i, j] = dot(q[i], k[j]) / math.sqrt(q.shape[1])
+    return score_matrix
 
 
 def attend(
@@ -62,18 +62,18 @@ def attend(
     v: Float[np.ndarray, "key d_v"],
     mask: Bool[np.ndarray, "query key"] | None = None,
 ) -> AttentionOutput:
-    r"""Mix the values one query at a time: $o_i = \sum_j w_{ij} v_j$ over the allowed keys j.
+    r"""Average the values, one query at a time: $o_i = \sum_j w_{ij} v_j$ over allowed keys j.
 
     Source: Vaswani et al. 2017, equation 1.
     Taught in: chapter 07.
     """
-    table = scores(q, k)
-    weights, output = np.zeros(table.shape), np.zeros((len(q), v.shape[1]))
+    score_matrix = scores(q, k)
+    weights, output = np.zeros(score_matrix.shape), np.zeros((len(q), v.shape[1]))
     for i in range(len(q)):
         allowed = [j for j in range(len(k)) if mask is None or mask[i, j]]
         if not allowed:
             continue
-        for j, weight in zip(allowed, softmax(table[i, allowed]), strict=True):
+        for j, weight in zip(allowed, softmax(score_matrix[i, allowed]), strict=True):
             weights[i, j] = weight
             output[i] += weight * v[j]
     return AttentionOutput(output, weights)
@@ -82,7 +82,7 @@ def attend(
 def layer_norm(
     x: Float[np.ndarray, " d_model"], eps: float = 1e-5
 ) -> Float[np.ndarray, " d_model"]:
-    r"""Subtract the mean of one vector and divide by its spread.
+    r"""Subtract the mean of one vector and divide by its standard deviation.
 
     $(x - \mu)/\sqrt{\sigma^2 + \epsilon}$.
 

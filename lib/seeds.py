@@ -9,7 +9,7 @@ import numpy as np
 
 
 def generator(*seed: int | str) -> np.random.Generator:
-    """Give a stream of random numbers that depends on the given words and numbers alone.
+    """Create a random generator whose numbers depend only on the given words and integers.
 
     Source: NumPy's SeedSequence, which mixes several integers into one well-spread state.
     """
@@ -19,7 +19,7 @@ def generator(*seed: int | str) -> np.random.Generator:
 
 
 def set_seed(seed: int) -> None:
-    """Seed Python, NumPy and, where it is loaded, torch.
+    """Seed Python, NumPy and, if it is imported, torch.
 
     Source: the reproducibility notes of NumPy and PyTorch, which keep three separate states.
     """
@@ -30,9 +30,9 @@ def set_seed(seed: int) -> None:
 
 
 def threads(count: int) -> None:
-    """Let the arithmetic use this many processor threads, so that sums are added in one order.
+    """Set the number of CPU threads, so that sums are added in a fixed order.
 
-    Source: floating-point addition is not associative, so another split gives other last digits.
+    Source: floating-point addition is not associative, so a different split changes the last digits.
     """
     os.environ["OMP_NUM_THREADS"] = str(count)
     if torch := sys.modules.get("torch"):

@@ -1,4 +1,4 @@
-"""The words for axes, the pair that attention returns, the error for shapes that disagree."""
+"""Axis names, the result of attention, and the error for shapes that do not fit."""
 
 from typing import Any, NamedTuple
 
@@ -9,36 +9,36 @@ Array = Any
 
 AXES = {
     "batch": "independent examples; as *batch any number of leading axes",
-    "head": "attention heads, side by side",
-    "query": "the positions that ask: rows of a table of scores or weights",
-    "key": "the positions that are asked: columns of a table of scores or weights",
+    "head": "attention heads, computed in parallel",
+    "query": "the positions that ask: rows of the score matrix and of the attention matrix",
+    "key": "the positions that are asked: columns of the score and attention matrix",
     "n": "the tokens of one sequence, when queries and keys are the same tokens",
-    "d_model": "the width of the vectors between the layers",
-    "d_k": "the width of a query and of a key, in one head",
-    "d_v": "the width of a value, in one head",
-    "d_source": "the width of the vectors that keys and values are made from",
-    "d_ff": "the width inside the feed-forward layer",
-    "vocab": "the words of the vocabulary",
+    "d_model": "the dimension of the residual stream",
+    "d_k": "the dimension of a query and of a key, in one head",
+    "d_v": "the dimension of a value, in one head",
+    "d_source": "the dimension of the vectors from which keys and values are projected",
+    "d_ff": "the dimension inside the feed-forward network",
+    "vocab": "the tokens of the vocabulary",
     "layer": "the layers of a model, from the embeddings up",
-    "features": "the numbers of one vector, whatever it is",
+    "features": "the components of any vector",
 }
 
 
 class AttentionOutput(NamedTuple):
-    """What attention returns: the mixed values, and the weights that mixed them, if kept."""
+    """The result of attention: the output, and the attention weights if they were kept."""
 
     output: Float[Array, "*batch query d_v"]
     weights: Float[Array, "*batch query key"] | None
 
 
 class ShapeError(ValueError):
-    """Arrays were given whose shapes do not fit together."""
+    """The shapes of the given arrays do not fit together."""
 
 
-def mismatch(problem: str, mend: str, **arrays: Array) -> ShapeError:
-    """Make the error that says what was expected, what came, and how to mend the call.
+def mismatch(problem: str, fix: str, **arrays: Array) -> ShapeError:
+    """Build an error that states what is required, which shapes came and how to fix the call.
 
-    Source: the convention of einops' errors (Rogozhnikov 2022), which print all that a mend needs.
+    Source: the convention of einops' errors (Rogozhnikov 2022), which print all that a fix needs.
     """
-    came = ", ".join(f"{name} {tuple(array.shape)}" for name, array in arrays.items())
-    return ShapeError(f"{problem} Got {came}. {mend}")
+    shapes = ", ".join(f"{name} {tuple(array.shape)}" for name, array in arrays.items())
+    return ShapeError(f"{problem} Got {shapes}. {fix}")

@@ -55,7 +55,7 @@ def test_temperature_divides_the_scores():
     np.testing.assert_allclose(
         functional.softmax(scores, temperature=7.0), functional.softmax(scores / 7.0)
     )
-    with pytest.raises(ValueError, match="above 0 and got 0"):
+    with pytest.raises(ValueError, match="above 0; got 0"):
         functional.softmax(scores, temperature=0.0)
 
 
