@@ -46,18 +46,14 @@ def record_figure(page: Page) -> list[tuple[Image.Image, int]]:
     options = figure.locator("input[type=radio]")
     keys.fill("10")
     figure.locator("button").first.click()  # these vectors show the effect at every dimension
-    frames = []
     options.nth(0).check(force=True)
+    pictures = []
     for position in range(1, int(slider.get_attribute("max")) + 1):
         slider.fill(str(position))
-        frames.append((photograph(figure), STEP))
+        pictures.append(photograph(figure))
     options.nth(1).check(force=True)
-    return [
-        (frames[0][0], HELD),
-        *frames[1:-1],
-        (frames[-1][0], HELD),
-        (photograph(figure), 2 * HELD),
-    ]
+    times = [HELD, *[STEP] * (len(pictures) - 2), HELD, 2 * HELD]
+    return list(zip([*pictures, photograph(figure)], times, strict=True))
 
 
 def verdict_on_forgotten_scale() -> Verdict:
@@ -92,9 +88,11 @@ def write(frames: list[tuple[Image.Image, int]], path: Path) -> None:
         path, save_all=bool(rest), append_images=rest, duration=list(times), loop=0, quality=80
     )
     size = path.stat().st_size
-    print(f"{path.relative_to(ROOT)}: {len(frames)} frames, {size / 1000:.0f} kB")
+    print(f"{path.name}: {len(frames)} frames, {size / 1000:.0f} kB")
     if size > MOST_BYTES:
-        raise SystemExit(f"{path.name} must be under {MOST_BYTES / 1000:.0f} kB: record less.")
+        raise SystemExit(
+            f"{path.name} must be under {MOST_BYTES:,} bytes; got {size:,}. Record less."
+        )
 
 
 def main(built: str = "_build/html") -> None:
