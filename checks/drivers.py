@@ -16,10 +16,10 @@ def ask_cosine(answer: Any, a: Any, b: Any) -> Any:
     """Ask for a cosine; to a vector of zeros the right answer is a ValueError."""
     if (a == 0).all() or (b == 0).all():
         try:
-            given = answer(a, b)
+            returned = answer(a, b)
         except ValueError:
             return "a ValueError"
-        return "an error returned, not raised" if isinstance(given, Exception) else given
+        return "an error returned, not raised" if isinstance(returned, Exception) else returned
     return answer(a, b)
 
 
@@ -50,7 +50,7 @@ def one_step(answer: Any, table: Any, ids: Any, targets: Any) -> dict[str, Any]:
 
 
 def without_values(answer: Any, d_model: int, d_k: int, x: Any) -> Any:
-    """Make a head, set its map to values to 0 in place, and let it read."""
+    """Make a head, set its value projection to 0 in place, and let it read."""
     head = answer(d_model, d_k, 0)
     kept = head.W_v.detach() if hasattr(head.W_v, "detach") else head.W_v
     kept[...] = 0
@@ -59,7 +59,7 @@ def without_values(answer: Any, d_model: int, d_k: int, x: Any) -> Any:
 
 def most_bytes(answer: Any, *args: Any) -> int:
     """The most that an answer holds at once while it works, in bytes of float64."""
-    answer(*(one[:4] if hasattr(one, "shape") else one for one in args))
+    answer(*(array[:4] if hasattr(array, "shape") else array for array in args))
     tracemalloc.start()
     try:
         with largest_tensor() as largest:

@@ -14,22 +14,22 @@ from typing import Any
 
 from checks import released
 from checks.check import judge
-from checks.feedback.verdict import WORDS, Table, Verdict
+from checks.feedback.verdict import Table, Verdict
 from checks.feedback.words import cell_stopped, missing, syntax_error
 from checks.progress import log, summary
 from checks.task import Exercise, Task
 
-HANDED_OUT = Path(__file__).resolve().parents[1] / "exercises"
+EXERCISES = Path(__file__).resolve().parents[1] / "exercises"
 
 
 def exercise(name: str) -> Check:
     """The checks of one exercise notebook, for example `exercise("05_scaling")`.
 
-    A class has them recorded, without the answers; at home they are computed.
+    A class has them as numbers, without the answers; at home they are computed.
     """
-    handed_out = HANDED_OUT / f"{name}.checks"
-    if handed_out.exists():
-        loaded = released.load(handed_out)
+    released_file = EXERCISES / f"{name}.checks"
+    if released_file.exists():
+        loaded = released.load_exercise(released_file)
     else:
         loaded = importlib.import_module(f"exercises.{name}").EXERCISE
     return Check(loaded, sys._getframe(1).f_globals)
@@ -76,7 +76,8 @@ class Check:
             verdict = self._check(self._task(task_id))
         if not verdict.passed:
             lines = str(verdict).splitlines()
-            raise AnswerError("\n".join(one if one[:1] == " " else fill(one, 96) for one in lines))
+            filled = (line if line.startswith(" ") else fill(line, 96) for line in lines)
+            raise AnswerError("\n".join(filled))
 
     def _task(self, task_id: str) -> Task:
         try:
@@ -97,24 +98,26 @@ class Check:
 
     def overview(self) -> Table:
         """The tasks of this page, with difficulty and importance out of five, and minutes."""
+        tasks = self.exercise.tasks
         rows = [
-            (one.id, one.title, f"{one.difficulty} of 5", f"{one.importance} of 5", one.minutes)
-            for one in self.exercise.tasks
-        ]
-        total = sum(one.minutes for one in self.exercise.tasks)
+            (task.id, task.title, *(f"{n} of 5" for n in (task.difficulty, task.importance)),
+             task.minutes)
+            for task in tasks
+        ]  # fmt: skip
+        total = sum(task.minutes for task in tasks)
         head = ("task", "what to do", "difficulty", "importance", "minutes")
         return Table(head, rows, f"{len(rows)} tasks, about {total} minutes.")
 
     def progress(self) -> Table:
         """Check every task again and say how each stands."""
         verdicts = [self._check(task) for task in self.exercise.tasks]
-        rows = [(one.task, one.title, WORDS[one.status]) for one in verdicts]
-        done = sum(one.passed for one in verdicts)
+        rows = [(verdict.task, verdict.title, verdict.status.words) for verdict in verdicts]
+        done = sum(verdict.passed for verdict in verdicts)
         return Table(("task", "what to do", "status"), rows, f"{done} of {len(rows)} passed.")
 
-    def record(self) -> summary.Record:
+    def record(self) -> summary.ProgressSummary:
         """What was noted on this machine, over all pages and days, by skill."""
-        return summary.read()
+        return summary.read_progress()
 
     def forget(self) -> str:
         """Remove all that was noted on this machine."""

@@ -13,19 +13,21 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from checks.check import truth
-from checks.feedback.named_ideas import outcomes_of
+from checks.feedback.named_ideas import outcome_of
 from checks.run.call import Mistake, Outcome, argument_names
-from checks.run.plain_data import Items, Mapping, Numbers, as_numbers, plain
+from checks.run.nodes import Items, Mapping, Node
+from checks.run.plain_data import plain
+from checks.run.trial import right_outcomes
 from checks.run.wire import error_named, packed, put_together, receive, taken_apart
+from checks.status import Status
 from checks.task import Case, Exercise, Task, Wrong
 
 FIELDS = ("id", "name", "title", "difficulty", "importance", "minutes", "read")
-BESIDE = "checks.drivers"
+DRIVERS = "checks.drivers"
 
 
-class Recorded:
-    """A function that is known on a few inputs only, where it gives what was recorded."""
+class KnownOutcomes:
+    """A function that is known on a few inputs only, where it gives what was kept."""
 
     def __init__(self, outcomes: dict[str, Outcome], names: Sequence[str]):
         self.outcomes = outcomes
@@ -33,131 +35,133 @@ class Recorded:
         self.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What was recorded for these inputs; an error that was recorded is raised."""
-        outcome = self.outcomes[key_of(args, kwargs)]
+        """What was kept for these inputs; an error that was kept is raised."""
+        outcome = self.outcomes[input_key(args, kwargs)]
         if outcome.mistake:
             raise error_named(outcome.mistake.type, outcome.mistake.message)
         return put_together(outcome.value)
 
 
-def key_of(args: tuple, kwargs: dict[str, Any]) -> str:
+def input_key(args: tuple, kwargs: dict[str, Any]) -> str:
     """Inputs as a short text: the same for the same numbers, in NumPy and in torch."""
-    found = hashlib.sha256()
-    for one in (*args, *(kwargs[name] for name in sorted(kwargs))):
-        feed(found, plain(one))
-    return found.hexdigest()
+    digest = hashlib.sha256()
+    for value in (*args, *(kwargs[name] for name in sorted(kwargs))):
+        _feed(digest, plain(value))
+    return digest.hexdigest()
 
 
-def feed(found: Any, node: Any) -> None:
+def _feed(digest: Any, node: Node) -> None:
     """Add one node to a digest."""
-    numbers = as_numbers(node) if isinstance(node, (Numbers, Items)) else None
+    numbers = node.as_numbers()
     if numbers is not None:
-        found.update(repr((numbers.shape, numbers.kind)).encode())
-        found.update(numbers.values.astype(complex).tobytes())
+        digest.update(repr((numbers.shape, numbers.kind)).encode())
+        digest.update(numbers.values.astype(complex).tobytes())
     elif isinstance(node, Items):
-        found.update(f"({len(node.items)}".encode())
-        for one in node.items:
-            feed(found, one)
+        digest.update(f"({len(node.items)}".encode())
+        for item in node.items:
+            _feed(digest, item)
     elif isinstance(node, Mapping):
-        found.update(f"{{{list(node.entries)!r}".encode())
-        for one in node.entries.values():
-            feed(found, one)
+        digest.update(f"{{{list(node.entries)!r}".encode())
+        for entry in node.entries.values():
+            _feed(digest, entry)
     else:
-        found.update(repr(node).encode())
+        digest.update(repr(node).encode())
 
 
-def record(exercise: Exercise) -> bytes:
-    """An exercise as numbers: the shown cases, what is right there, what each wrong idea gives."""
-    tasks = [recorded_task(task) for task in exercise.tasks]
+def exercise_bytes(exercise: Exercise) -> bytes:
+    """An exercise as numbers: shown cases, what is right there, what each misconception gives."""
+    tasks = [_task_fields(task) for task in exercise.tasks]
     return packed({"chapter": exercise.chapter, "title": exercise.title, "tasks": tasks})
 
 
-def recorded_task(task: Task) -> dict[str, Any]:
+def _task_fields(task: Task) -> dict[str, Any]:
     """One task; `later` where what is right cannot be shown without giving it away."""
-    said = {name: getattr(task, name) for name in FIELDS}
+    fields = {name: getattr(task, name) for name in FIELDS}
     cases = [] if task.is_value else task.draw()
-    if task.is_value or not task.unique or any(map(asks_functions, cases)):
-        return said | {"later": True}
-    if task.call is not None and task.call.__module__ != BESIDE:
-        raise ValueError(f"task {task.id}: its way of calling must stand in {BESIDE} to go out")
-    names = argument_names(task.reference, task.call, len(cases[0].args))
-    truths = truth(task, cases)
-    return said | {
+    if task.is_value or not task.unique or any(map(_takes_functions, cases)):
+        return fields | {"later": True}
+    if task.call is not None and task.call.__module__ != DRIVERS:
+        raise ValueError(f"task {task.id}: write its `call` in {DRIVERS}, so that a class gets it")
+    return fields | {
         "later": False, "arrays": list(task.arrays), "tolerance": task.tolerance,
         "saturated": task.saturated, "driver": task.call.__name__ if task.call else None,
-        "names": names, "cases": [written_case(task, case) for case in cases],
-        "truths": [written(one) for one in truths],
-        "wrong": [[idea, list(map(written, outcomes))] for idea, outcomes in ideas(task, cases)],
+        "names": argument_names(task.reference, task.call, len(cases[0].args)),
+        "cases": [_case_fields(task, case) for case in cases],
+        "truths": list(map(_outcome_fields, right_outcomes(task, cases))),
+        "wrong": [[ids, list(map(_outcome_fields, outcomes))]
+                  for ids, outcomes in _ideas(task, cases)],
     }  # fmt: skip
 
 
-def ideas(task: Task, cases: Sequence[Case]) -> Iterator[tuple[str, list[Outcome]]]:
-    """What each wrong idea gives on these cases; one that gives nothing there is left out."""
-    for one in task.wrong:
-        outcomes = outcomes_of(one, task, cases)
-        if all(found.status in ("returned", "raised") for found in outcomes):
-            yield one.misconception, outcomes
+def _ideas(task: Task, cases: Sequence[Case]) -> Iterator[tuple[str, list[Outcome]]]:
+    """What each misconception gives on these cases; one that gives nothing there is left out."""
+    for wrong in task.wrong:
+        outcomes = [outcome_of(wrong, task, case) for case in cases]
+        if {outcome.status for outcome in outcomes} <= {Status.RETURNED, Status.RAISED}:
+            yield wrong.misconception, outcomes
 
 
-def asks_functions(case: Case) -> bool:
+def _takes_functions(case: Case) -> bool:
     """Whether a case hands the answer something to call, which is code."""
-    return any(callable(one) for one in (*case.args, *case.kwargs.values()))
+    return any(map(callable, (*case.args, *case.kwargs.values())))
 
 
-def written_case(task: Task, case: Case) -> dict[str, Any]:
-    """A case as a message."""
+def _case_fields(task: Task, case: Case) -> dict[str, Any]:
     constants = dict(task.constants(case)) if task.constants else None
     return {"args": taken_apart(case.args), "kwargs": taken_apart(case.kwargs),
             "about": case.about, "constants": constants}  # fmt: skip
 
 
-def written(outcome: Outcome) -> list[Any]:
-    """An outcome as a message."""
+def _outcome_fields(outcome: Outcome) -> list[Any]:
     mistake = outcome.mistake and [outcome.mistake.type, outcome.mistake.message]
     return [outcome.status, outcome.value, mistake]
 
 
-def load(path: Path) -> Exercise:
-    """The exercise in a file of recorded checks."""
+def load_exercise(path: Path) -> Exercise:
+    """The exercise in a file of checks without answers."""
     with open(path, "rb") as file:
-        found = receive(file.read)
-    return Exercise(found["chapter"], found["title"], [made(task) for task in found["tasks"]])
+        held = receive(file.read)
+    return Exercise(held["chapter"], held["title"], list(map(_task_of, held["tasks"])))
 
 
-def made(said: dict[str, Any]) -> Task:
-    """A task from its record."""
-    fields = {name: said[name] for name in FIELDS}
-    if said["later"]:
+def _task_of(held: dict[str, Any]) -> Task:
+    """A task from its fields."""
+    fields = {name: held[name] for name in FIELDS}
+    if held["later"]:
         return Task(**fields, reference=None, later=True)
     cases = [
-        Case(put_together(one["args"]), put_together(one["kwargs"]), one["about"])
-        for one in said["cases"]
+        Case(put_together(case["args"]), put_together(case["kwargs"]), case["about"])
+        for case in held["cases"]
     ]
-    keys = [key_of(case.args, case.kwargs) for case in cases]
-    constants = {
-        key: one["constants"]
-        for key, one in zip(keys, said["cases"], strict=True) if one["constants"]
-    }  # fmt: skip
+    keys = [input_key(case.args, case.kwargs) for case in cases]
+    pairs = zip(keys, held["cases"], strict=True)
+    constants = {key: case["constants"] for key, case in pairs if case["constants"]}
 
-    def known(outcomes: list) -> Recorded:
-        read = [Outcome(one[0], one[1], one[2] and Mistake(*one[2])) for one in outcomes]
-        return Recorded(dict(zip(keys, read, strict=True)), said["names"])
+    def known(outcomes: list) -> KnownOutcomes:
+        by_key = dict(zip(keys, map(_outcome_of, outcomes), strict=True))
+        return KnownOutcomes(by_key, held["names"])
 
     return Task(
-        **fields, reference=known(said["truths"]), cases=lambda rng: cases,
-        wrong=[Wrong(idea, known(outcomes)) for idea, outcomes in said["wrong"]],
-        arrays=tuple(said["arrays"]), tolerance=said["tolerance"], saturated=said["saturated"],
-        call=driver(said["driver"]) if said["driver"] else None,
-        constants=(lambda case: constants[key_of(case.args, case.kwargs)]) if constants else None,
+        **fields, reference=known(held["truths"]), cases=lambda rng: cases,
+        wrong=[Wrong(ids, known(outcomes)) for ids, outcomes in held["wrong"]],
+        arrays=tuple(held["arrays"]), tolerance=held["tolerance"], saturated=held["saturated"],
+        call=_driver(held["driver"]) if held["driver"] else None,
+        constants=(lambda case: constants[input_key(case.args, case.kwargs)])
+        if constants else None,
     )  # fmt: skip
 
 
-def driver(name: str) -> Callable:
+def _outcome_of(fields: list[Any]) -> Outcome:
+    status, value, mistake = fields
+    return Outcome(Status(status), value, mistake and Mistake(*mistake))
+
+
+def _driver(name: str) -> Callable:
     """A way of calling, which is passed by where the numbers are already known."""
-    way = getattr(importlib.import_module(BESIDE), name)
+    way = getattr(importlib.import_module(DRIVERS), name)
 
     def call(answer: Any, *args: Any) -> Any:
-        return answer(*args) if isinstance(answer, Recorded) else way(answer, *args)
+        return answer(*args) if isinstance(answer, KnownOutcomes) else way(answer, *args)
 
     call.__signature__ = inspect.signature(way)
     return call

@@ -1,4 +1,4 @@
-"""What an author writes: cases, wrong ideas, laws, tasks and exercises."""
+"""What an author writes: cases, misconceptions, laws, tasks and exercises."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong idea written as code: the id of its misconception and what it would answer.
+    """A misconception written as code: its id in the catalogue, and what it would answer.
 
-    Two ideas at once are written `Wrong("M01+M11", answer)`.
+    Two misconceptions at once are written `Wrong("M01+M11", answer)`.
     """
 
     misconception: str
@@ -37,7 +37,7 @@ class Wrong:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The misconceptions combined in this wrong idea, usually one."""
+        """The ids of the misconceptions combined here, usually one."""
         return tuple(self.misconception.split("+"))
 
 
@@ -93,13 +93,13 @@ class Task:
         """The cases of this task: the same for the same seed, whatever was drawn before."""
         if self.cases is None:
             return [Case(())]
-        drawn = self.cases(np.random.default_rng(entropy(seed, self.id)))
+        drawn = self.cases(np.random.default_rng(seed_for(seed, self.id)))
         if not drawn:
             raise ValueError(f"task {self.id}: cases() gave no case")
         return list(drawn)
 
 
-def entropy(seed: int, task_id: str) -> int:
+def seed_for(seed: int, task_id: str) -> int:
     """A number that depends on seed and task alone, the same on every machine."""
     return int.from_bytes(hashlib.sha256(f"{seed}/{task_id}".encode()).digest()[:8], "big")
 

@@ -15,8 +15,9 @@ import markupsafe
 import numpy as np
 
 from checks import Exercise
+from checks.feedback.blocks import html_with_code
 from checks.feedback.misconceptions import misconceptions
-from checks.feedback.verdict import code, place, split_read
+from checks.feedback.verdict import place_in_words, split_read
 from classroom.grading.marks import Marked
 from figures.palette import ROLES
 from figures.plots import bars
@@ -36,8 +37,8 @@ def filled(template: str, **values: Any) -> str:
     loader = jinja2.FileSystemLoader(HERE)
     pages = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
     pages.filters |= {
-        "said": lambda text: markupsafe.Markup(code(text)),
-        "place": place,
+        "said": lambda text: markupsafe.Markup(html_with_code(text)),
+        "place": place_in_words,
         "words": WORDS.__getitem__,
         "percent": lambda share: f"{100 * share:.0f} %",
     }

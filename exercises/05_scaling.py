@@ -6,7 +6,7 @@ import numpy as np
 
 from checks import Case, Exercise, Law, Task, Wrong
 from checks.drivers import first_output, without_values
-from checks.run.call import beside
+from checks.run.call import run_driver
 from lib import functional
 from lib.attention import dot_product
 from lib.seeds import generator
@@ -413,7 +413,7 @@ def _same_twice(answer, case):
 
 
 def _uses_its_values(answer, case):
-    return not _array(beside(answer, without_values, *case.args)).any()
+    return not _array(run_driver(answer, without_values, *case.args)).any()
 
 
 def _centred(answer, case):

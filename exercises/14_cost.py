@@ -7,7 +7,7 @@ import torch
 
 from checks import Case, Exercise, Law, Task, Wrong
 from checks.drivers import most_bytes
-from checks.run.call import beside
+from checks.run.call import run_driver
 from lib.attention import masks
 from lib.attention.dot_product import attend
 from lib.attention.grouped import grouped
@@ -169,7 +169,7 @@ def holds_no_table(answer, case):
     arrays = [rng.normal(size=shape) for shape in ((32, 2), (1024, 2), (1024, 3))]
     if isinstance(case.args[0], torch.Tensor):
         arrays = [case.args[0].new_tensor(array) for array in arrays]
-    return beside(answer, most_bytes, *arrays, 16) < 8 * 32 * 1024 / 2 or (
+    return run_driver(answer, most_bytes, *arrays, 16) < 8 * 32 * 1024 / 2 or (
         "with 32 queries, 1024 keys and tiles of 16 keys, it holds more than half of the table"
     )
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from checks.feedback.catalogue_file import CatalogueError, load, text_fields
+from checks.feedback.catalogue_file import CatalogueError, load_catalogue, text_fields
 
 VERDICTS = {
     "right": "right",
@@ -82,13 +82,15 @@ class Erratum:
 @functools.cache
 def claims() -> dict[str, Claim]:
     """All claims by id, in the order of the sources."""
-    return {key: _claim(key, entry) for key, entry in load(__package__, "claims.yml").items()}
+    entries = load_catalogue(__package__, "claims.yml")
+    return {key: _claim(key, entry) for key, entry in entries.items()}
 
 
 @functools.cache
 def errata() -> dict[str, Erratum]:
     """All errata by id, each with its claims."""
-    return {key: _erratum(key, entry) for key, entry in load(__package__, "errata.yml").items()}
+    entries = load_catalogue(__package__, "errata.yml")
+    return {key: _erratum(key, entry) for key, entry in entries.items()}
 
 
 def _claim(key: str, entry: Any) -> Claim:

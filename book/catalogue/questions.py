@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from importlib import resources
 
-from checks.feedback.catalogue_file import CatalogueError, load
+from checks.feedback.catalogue_file import CatalogueError, load_catalogue
 from checks.feedback.misconceptions import misconceptions
 
 
@@ -60,7 +60,7 @@ class Question:
 @functools.cache
 def skills() -> dict[str, str]:
     """The skills that the questions ask for, by key, in the order of the course."""
-    return load(__package__, "questions.yml")["skills"]
+    return load_catalogue(__package__, "questions.yml")["skills"]
 
 
 @functools.cache
@@ -69,7 +69,7 @@ def questions() -> tuple[Question, ...]:
 
     Raises: CatalogueError for one that is malformed, which says which and how.
     """
-    found = load(__package__, "questions.yml")["questions"]
+    found = load_catalogue(__package__, "questions.yml")["questions"]
     return tuple(_question(key, entry) for key, entry in found.items())
 
 

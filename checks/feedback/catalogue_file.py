@@ -12,7 +12,7 @@ class CatalogueError(ValueError):
     """An entry of a catalogue is malformed; the message says which and how."""
 
 
-def load(package: str, name: str) -> dict[str, Any]:
+def load_catalogue(package: str, name: str) -> dict[str, Any]:
     """The entries of a YAML file that stands in a package; a key given twice is an error."""
 
     class Strict(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):

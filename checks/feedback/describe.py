@@ -1,88 +1,100 @@
-"""What can be seen in wrong numbers that no named idea explains."""
+"""What can be seen in wrong numbers that no named misconception explains."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from checks.feedback.factors import Triple, about_factor
-from checks.run.call import Outcome, argument_names
-from checks.run.compare import agree, compare, number
-from checks.run.plain_data import Items, Mapping, Numbers, as_numbers
+from checks.feedback.factors import Triple, about_factor, about_sums
+from checks.feedback.words import capital
+from checks.run.call import argument_names
+from checks.run.compare import agree, compare
+from checks.run.nodes import Items, Mapping, Node, Numbers
+from checks.run.trial import Compared
 from checks.task import Case, Task
 
 
-def describe_numbers(task: Task, failing: Sequence[tuple[Case, Outcome, Outcome]]) -> str:
-    """A sentence about wrong numbers that no named idea explains, or nothing.
+def describe_numbers(task: Task, failing: Sequence[Compared]) -> str:
+    """A sentence about wrong numbers that no named misconception explains, or nothing.
 
-    `failing` holds (case, truth, answer); the first of them is the one that is shown.
+    The first of the failing cases is the one that is shown.
     """
-    case, truth, got = failing[0]
-    swapped = part_or_order(truth.value, got.value, task.tolerance)
+    first = failing[0]
+    swapped = part_or_order(first.truth.value, first.outcome.value, task.tolerance)
     if swapped:
         return swapped
-    for name, expected, answered in pairs(truth.value, got.value):
-        others = [
-            (other, *pair[1:])
-            for other, one, two in failing
-            for pair in pairs(one.value, two.value)
-            if pair[0] == name
+    for name, expected, got in array_pairs(first.truth.value, first.outcome.value):
+        triples = [
+            (compared.case, wanted, came)
+            for compared in failing
+            for part, wanted, came in array_pairs(compared.truth.value, compared.outcome.value)
+            if part == name
         ]
-        said = describe(task, case, expected, answered, others)
-        if said:
-            return f"In `{name}`: {said}" if name else said[0].upper() + said[1:]
+        sentence = describe_difference(task, first.case, expected, got, triples)
+        if sentence:
+            return f"In `{name}`: {sentence}" if name else capital(sentence)
     return ""
 
 
-def pairs(expected: object, got: object) -> list[tuple[str, Numbers, Numbers]]:
-    one, other = as_numbers(expected), as_numbers(got)
+def array_pairs(expected: Node, got: Node) -> Iterator[tuple[str, Numbers, Numbers]]:
+    """The arrays of the truth, each with its name and the array that came in its place."""
+    for name, wanted, came in _parts(expected, got):
+        wanted, came = wanted.as_numbers(), came.as_numbers()
+        if wanted is not None and came is not None:
+            yield name, wanted, came
+
+
+def _parts(expected: Node, got: Node) -> list[tuple[str, Node, Node]]:
     listed = isinstance(expected, Items) and expected.kind != "list"
-    if one is not None and other is not None and not listed:
-        return [("", one, other)]
+    whole = expected.as_numbers() is not None and got.as_numbers() is not None
     if isinstance(expected, Mapping) and isinstance(got, Mapping):
-        both = [(key, as_numbers(one), as_numbers(got.entries.get(key)))
-                for key, one in expected.entries.items()]  # fmt: skip
-        return [(key, a, b) for key, a, b in both if a is not None and b is not None]
-    if isinstance(expected, Items) and isinstance(got, Items):
-        names = expected.names or [f"result {n + 1}" for n in range(len(expected.items))]
-        triples = zip(names, expected.items, got.items, strict=False)
-        read = [(name, as_numbers(a), as_numbers(b)) for name, a, b in triples]
-        return [(name, a, b) for name, a, b in read if a is not None and b is not None]
-    return [("", one, other)] if one is not None and other is not None else []
+        entries = expected.entries.items()
+        return [(key, own, got.entries[key]) for key, own in entries if key in got.entries]
+    if isinstance(expected, Items) and isinstance(got, Items) and (listed or not whole):
+        return list(zip(expected.item_names, expected.items, got.items, strict=False))
+    return [("", expected, got)]
 
 
-def part_or_order(expected: object, got: object, tolerance: float | None) -> str:
+def part_or_order(expected: Node, got: Node, tolerance: float | None) -> str:
+    """A sentence if the answer is a part of the truth, holds it, or has its parts backwards."""
     if isinstance(got, Items):
         for n, part in enumerate(got.items):
             if compare(expected, part, tolerance) is None:
                 return f"Result {n + 1} of your {len(got.items)} is right; return it alone."
     if not isinstance(expected, Items) or len(expected.items) < 2:
         return ""
-    names = expected.names or [f"result {n + 1}" for n in range(len(expected.items))]
-    for name, part in zip(names, expected.items, strict=True):
+    names = ", ".join(expected.item_names)
+    for name, part in zip(expected.item_names, expected.items, strict=True):
         if compare(part, got, tolerance) is None:
-            return f"This is `{name}` alone; all of ({', '.join(names)}) are asked for."
+            return f"This is `{name}` alone; all of ({names}) are asked for."
     if isinstance(got, Items) and len(got.items) == len(expected.items):
         backwards = Items(got.items[::-1], got.kind, got.names)
         if compare(expected, backwards, tolerance) is None:
-            return f"The results are right but in the opposite order; return ({', '.join(names)})."
+            return f"The results are right but in the opposite order; return ({names})."
     return ""
 
 
-def describe(task: Task, case: Case, expected: Numbers, got: Numbers, failing: list[Triple]) -> str:
+def describe_difference(
+    task: Task, case: Case, expected: Numbers, got: Numbers, failing: list[Triple]
+) -> str:
+    """What can be seen in one array."""
     if expected.values is None or got.values is None or not got.values.size:
         return ""
     if agree_all(task, expected, got) or "complex" in (expected.kind, got.kind):
         return ""
     if expected.shape != got.shape:
         return about_shape(task, expected, got)
-    for look in (about_nan, about_bool, about_inputs, about_sums):
-        said = look(task, case, expected, got)
-        if said:
-            return said
-    said = about_factor(task, failing)
-    return said or about_order(task, expected, got) or about_place(task, expected, got)
+    return (
+        about_nan(expected, got)
+        or about_bool(expected, got)
+        or about_inputs(task, case, got)
+        or about_sums(expected, got)
+        or about_factor(task, failing)
+        or about_order(task, expected, got)
+        or about_rounding(expected, got)
+        or about_place(task, expected, got)
+    )
 
 
 def agree_all(task: Task, expected: Numbers, got: Numbers) -> bool:
@@ -95,37 +107,36 @@ def _equals(task: Task, expected: Numbers, got: Numbers, values: np.ndarray) -> 
     return agree_all(task, expected, Numbers(values, values.shape, got.dtype, got.home))
 
 
-def _same_numbers(one: np.ndarray, other: np.ndarray) -> bool:
-    first, second = (np.sort(values.astype(float), axis=None) for values in (one, other))
-    return bool(np.allclose(first, second, rtol=1e-5, atol=1e-7))
+def _transposed(task: Task, expected: Numbers, got: Numbers) -> bool:
+    return got.values.ndim >= 2 and _equals(task, expected, got, np.swapaxes(got.values, -1, -2))
+
+
+TRANSPOSED = "the numbers are right but transposed: the last two axes are swapped."
 
 
 def about_shape(task: Task, expected: Numbers, got: Numbers) -> str:
-    if expected.values.ndim == got.values.ndim == 1:
+    """What became of the axes."""
+    wanted, came = expected.values, got.values
+    if wanted.ndim == came.ndim == 1:
         return about_length(task, expected, got)
-    if got.values.ndim >= 2 and _equals(task, expected, got, np.swapaxes(got.values, -1, -2)):
-        return "the numbers are right but transposed: the last two axes are swapped."
-    if got.values.size == expected.values.size and _equals(
-        task, expected, got, got.values.reshape(expected.shape)
-    ):
+    if _transposed(task, expected, got):
+        return TRANSPOSED
+    if came.size == wanted.size and _equals(task, expected, got, came.reshape(wanted.shape)):
         return "the numbers are right, only the shape is not: an axis is missing or too many."
-    pairs = zip(got.shape, expected.shape, strict=False)
-    grown = all(one == two or two == 1 for one, two in pairs)
-    if got.values.ndim > expected.values.ndim or (
-        got.values.ndim == expected.values.ndim and grown
-    ):
+    if came.ndim < wanted.ndim:
+        return "an axis too many was summed or picked away; say which axis you reduce."
+    sizes = zip(got.shape, expected.shape, strict=False)
+    if came.ndim > wanted.ndim or all(own == size or size == 1 for own, size in sizes):
         return (
             "the result is larger than it should be: often two arrays were broadcast against "
             "each other because a sum or a maximum lost its axis; `keepdims=True` keeps it."
         )
-    if got.values.ndim < expected.values.ndim:
-        return "an axis too many was summed or picked away; say which axis you reduce."
     return ""
 
 
 def about_length(task: Task, expected: Numbers, got: Numbers) -> str:
     """What a row has too many or too few, where the rest of it is right."""
-    short, long = sorted((expected, got), key=lambda one: one.values.size)
+    short, long = sorted((expected, got), key=lambda numbers: numbers.values.size)
     more, size = long.values.size - short.values.size, short.values.size
     what = "missing" if got is short else "too many"
     some = f"{more} {'number is' if more == 1 else 'numbers are'} {what}"
@@ -136,7 +147,8 @@ def about_length(task: Task, expected: Numbers, got: Numbers) -> str:
     return ""
 
 
-def about_nan(task: Task, case: Case, expected: Numbers, got: Numbers) -> str:
+def about_nan(expected: Numbers, got: Numbers) -> str:
+    """Numbers that are none: NaN, infinite, or zero everywhere."""
     if np.isnan(got.values.astype(float)).any() and not np.isnan(expected.values).any():
         count = int(np.isnan(got.values).sum())
         return (
@@ -150,7 +162,8 @@ def about_nan(task: Task, case: Case, expected: Numbers, got: Numbers) -> str:
     return ""
 
 
-def about_bool(task: Task, case: Case, expected: Numbers, got: Numbers) -> str:
+def about_bool(expected: Numbers, got: Numbers) -> str:
+    """True and False in the wrong place, or where numbers are expected."""
     both = {0, 1}.issuperset(np.unique(got.values)) and expected.kind == "bool"
     if both and np.array_equal(got.values.astype(bool), ~expected.values):
         return "every value is the opposite: True and False are exchanged."
@@ -159,7 +172,8 @@ def about_bool(task: Task, case: Case, expected: Numbers, got: Numbers) -> str:
     return ""
 
 
-def about_inputs(task: Task, case: Case, expected: Numbers, got: Numbers) -> str:
+def about_inputs(task: Task, case: Case, got: Numbers) -> str:
+    """An argument returned as it came."""
     names = argument_names(task.reference, task.call, len(case.args))
     for name, value in zip(names, case.args, strict=True):
         same_shape = isinstance(value, np.ndarray) and value.shape == got.shape
@@ -168,78 +182,63 @@ def about_inputs(task: Task, case: Case, expected: Numbers, got: Numbers) -> str
     return ""
 
 
-def about_sums(task: Task, case: Case, expected: Numbers, got: Numbers) -> str:
-    """Where the rows of the truth sum to 1, what those of the answer sum to."""
-    one, other = expected.values, got.values
-    if one.ndim == 0 or one.shape[-1] < 2 or one.min() < 0 or expected.kind != "float":
-        return ""
-    rows = other.sum(axis=-1)
-    if not np.allclose(one.sum(axis=-1), 1) or np.allclose(rows, 1, atol=1e-4):
-        return ""
-    if other.ndim > 1 and np.allclose(other.sum(axis=-2), 1, atol=1e-4):
-        return "the columns of your answer sum to 1, and its rows should."
-    if np.isclose(other.sum(), 1, atol=1e-4):
-        return "all numbers of your answer together sum to 1, and each row should."
-    if {*map(number, rows.ravel())} == {"1"}:
-        return "the rows of your answer sum to 1 only nearly: were they rounded?"
-    sums = ", ".join(map(number, rows.ravel()[:3])) + (", ..." if rows.size > 3 else "")
-    return f"the rows of your answer sum to {sums}, and each should sum to 1."
-
-
 def about_order(task: Task, expected: Numbers, got: Numbers) -> str:
-    one, other = expected.values, got.values
-
-    if (
-        one.ndim >= 2
-        and one.shape[-1] == one.shape[-2]
-        and _equals(task, expected, got, np.swapaxes(other, -1, -2))
-    ):
-        return "the numbers are right but transposed: the last two axes are swapped."
+    """The right numbers at other positions."""
+    wanted, came = expected.values, got.values
+    if _transposed(task, expected, got):
+        return TRANSPOSED
     for axis, name in ((-2, "rows"), (-1, "columns")):
-        if (
-            one.ndim >= -axis
-            and one.shape[axis] > 1
-            and _equals(task, expected, got, np.flip(other, axis))
-        ):
-            name = name if one.ndim > 1 else "numbers"
+        if wanted.ndim < -axis or wanted.shape[axis] < 2:
+            continue
+        if _equals(task, expected, got, np.flip(came, axis)):
+            name = name if wanted.ndim > 1 else "numbers"
             return f"the {name} are right but in the opposite order."
-    if one.ndim == 2 and one.shape[0] > 1:
-        order = [np.abs(one.astype(float) - row).max(axis=1).argmin() for row in other]
-        if sorted(order) == list(range(len(one))) and _equals(
-            task, expected, got, other[np.argsort(order)]
-        ):
+    if wanted.ndim == 2 and wanted.shape[0] > 1:
+        order = [np.abs(wanted.astype(float) - row).max(axis=1).argmin() for row in came]
+        permuted = sorted(order) == list(range(len(wanted)))
+        if permuted and _equals(task, expected, got, came[np.argsort(order)]):
             moved = next(n for n, row in enumerate(order) if n != row)
             at = f"row {moved} is yours at {order.index(moved)}"
             return f"the rows are right but in another order: {at}."
-    if one.ndim >= 1 and one.size > 2 and _same_numbers(one, other):
+    if wanted.ndim >= 1 and wanted.size > 2 and _same_numbers(wanted, came):
         return "the right numbers, in another order."
     return ""
 
 
-def about_place(task: Task, expected: Numbers, got: Numbers) -> str:
-    wrong = ~agree(expected, got, task.tolerance)
+def _same_numbers(expected: np.ndarray, got: np.ndarray) -> bool:
+    wanted, came = (np.sort(values.astype(float), axis=None) for values in (expected, got))
+    return bool(np.allclose(wanted, came, rtol=1e-5, atol=1e-7))
+
+
+def about_rounding(expected: Numbers, got: Numbers) -> str:
+    """The right numbers with a few digits."""
     # One digit of one number may be an accident; of several numbers it is not.
-    rounded = any(
-        np.allclose(got.values, np.round(expected.values.astype(float), digits), atol=1e-12)
-        for digits in range(1 if expected.values.size > 1 else 2, 5)
-    )
-    if expected.kind == "float" and rounded:
+    fewest = 1 if expected.values.size > 1 else 2
+    rounded = (np.round(expected.values.astype(float), digits) for digits in range(fewest, 5))
+    if expected.kind == "float" and any(
+        np.allclose(got.values, values, atol=1e-12) for values in rounded
+    ):
         return "these are the right numbers, rounded; give them with full precision."
-    if wrong.ndim < 2 or wrong.all():
+    return ""
+
+
+def about_place(task: Task, expected: Numbers, got: Numbers) -> str:
+    """Where the wrong numbers stand: above, below or on the diagonal, in one row or column."""
+    wrong = ~agree(expected, got, task.tolerance)
+    if wrong.ndim < 2:
         return ""
-    rows, columns = wrong.shape[-2:]
-    plane = wrong.reshape(-1, rows, columns).any(axis=0)
+    plane = wrong.reshape(-1, *wrong.shape[-2:]).any(axis=0)
     if plane.all():
         return ""
-    above = np.triu(np.ones((rows, columns), bool), 1)
-    if rows == columns and not plane[~above].any():
-        return "all that differs lies above the diagonal: keys that come after the query."
-    if rows == columns and not plane[~above.T].any():
-        return "all that differs lies below the diagonal: keys that come before the query."
-    if rows == columns and not plane[~np.eye(rows, dtype=bool)].any():
-        return "all that differs lies on the diagonal."
-    hit = [n for n in range(rows) if plane[n].any()]
-    if len(hit) == 1:
-        return f"only row {hit[0]} differs."
-    hit = [n for n in range(columns) if plane[:, n].any()]
-    return f"only column {hit[0]} differs." if len(hit) == 1 else ""
+    rows, columns = (np.flatnonzero(plane.any(axis=axis)) for axis in (1, 0))
+    query, key = np.nonzero(plane)
+    if plane.shape[0] == plane.shape[1]:
+        if (key > query).all():
+            return "all that differs lies above the diagonal: keys that come after the query."
+        if (key < query).all():
+            return "all that differs lies below the diagonal: keys that come before the query."
+        if (key == query).all():
+            return "all that differs lies on the diagonal."
+    if len(rows) == 1:
+        return f"only row {rows[0]} differs."
+    return f"only column {columns[0]} differs." if len(columns) == 1 else ""

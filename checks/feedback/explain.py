@@ -1,4 +1,4 @@
-"""Compare what happened with what should have, and say what is wrong.
+"""Say what is wrong with an answer whose outcomes are compared with the right ones.
 
 Apart from the laws, which ask the answer itself, this half sees outcomes and never the answer.
 """
@@ -10,81 +10,78 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from checks.feedback.blocks import value_block
 from checks.feedback.describe import describe_numbers
-from checks.feedback.named_ideas import alike, named_ideas
+from checks.feedback.named_ideas import named_ideas
 from checks.feedback.numpy_or_torch import about_library
-from checks.feedback.verdict import Verdict, shown
+from checks.feedback.verdict import Verdict
 from checks.feedback.words import (
+    argument_blocks,
+    argument_changed,
+    broken_law_words,
     capital,
     changed_words,
-    early,
-    edited,
+    ended_early,
     error_words,
-    given,
-    lawless,
-    named,
-    verdict,
+    make_verdict,
+    named_misconceptions,
 )
 from checks.run.call import Outcome, convert, observe
 from checks.run.compare import Difference, compare
-from checks.run.plain_data import Nothing, as_numbers, plain
+from checks.run.nodes import Nothing
+from checks.run.plain_data import plain
+from checks.run.trial import Compared, Trial
+from checks.status import Status
 from checks.task import Case, Law, Task
 
 
-def decide(
-    task: Task, cases: Sequence[Case], truths: Sequence[Outcome], outcomes: Sequence[Outcome]
-) -> Verdict | None:
+def explain(task: Task, trial: Trial) -> Verdict | None:
     """The verdict on an answer that is wrong; None where every outcome is right."""
-    for one in outcomes:
-        if one.status in ("not attempted", "not understood", "too slow"):
-            return early(task, one)
-    order = by_size(cases)
-    unequal = [n for n in order if not alike(truths[n], outcomes[n], task.tolerance)]
-    if task.unique and unequal:
-        return _unequal(task, cases, truths, outcomes, unequal)
-    for n in order:
-        if outcomes[n].status == "raised":
-            return _raised(task, outcomes[n], _case(task, cases[n]))
-        if outcomes[n].changed:
-            return edited(task, cases[n], outcomes[n])
+    if trial.ended_early:
+        return ended_early(task, trial.ended_early)
+    smallest_first = sorted(trial.compared, key=lambda compared: _size(compared.case))
+    failing = [compared for compared in smallest_first if not compared.same]
+    if task.unique and failing:
+        return _wrong_result(task, trial, failing)
+    for compared in smallest_first:
+        if compared.outcome.status == Status.RAISED:
+            return _raised(task, compared.outcome, _case_blocks(task, compared.case))
+        if compared.outcome.changed:
+            return argument_changed(task, compared.case, compared.outcome)
     return None
 
 
-def _unequal(
-    task: Task,
-    cases: Sequence[Case],
-    truths: Sequence[Outcome],
-    outcomes: Sequence[Outcome],
-    unequal: list[int],
-) -> Verdict:
-    n = unequal[0]
-    expected, got, blocks = truths[n], outcomes[n], _case(task, cases[n])
-    if got.status == "returned":
+def _wrong_result(task: Task, trial: Trial, failing: list[Compared]) -> Verdict:
+    """The verdict on results that differ, told on the smallest case that shows it."""
+    expected, got = failing[0].truth, failing[0].outcome
+    blocks = _case_blocks(task, failing[0].case)
+    if got.status == Status.RETURNED:
         # The value of a value task is not shown: it is what the learner should find.
-        right = () if task.is_value else (shown("expected", expected.value),)
-        blocks["sides"] = (*right, shown("your answer", got.value))
-    fits = named_ideas(task, cases, truths, outcomes)
+        right = () if task.is_value else (value_block("expected", expected.value),)
+        blocks["sides"] = (*right, value_block("your answer", got.value))
+    fits = named_ideas(task, trial.compared)
     if fits:
-        return named(task, fits, got, blocks)
-    if got.status == "raised":
+        return named_misconceptions(task, fits, got, blocks)
+    if got.status == Status.RAISED:
         return _raised(task, got, blocks)
     if isinstance(got.value, Nothing):
         what = "is None" if task.is_value else "returns None: did you forget `return`?"
-        return verdict(task, "not understood", f"`{task.name}` {what}", about=blocks["about"])
+        text = f"`{task.name}` {what}"
+        return make_verdict(task, Status.NOT_UNDERSTOOD, text, about=blocks["about"])
     difference = compare(expected.value, got.value, task.tolerance)
-    sentences = [_difference_words(task, difference)]
-    failing = [(cases[m], truths[m], outcomes[m]) for m in unequal]
-    calm = [one for one in failing if one[2].status == "returned"]
-    sentences.append(describe_numbers(task, calm))
-    if got.changed:
-        sentences.append(changed_words(got.changed))
-    status = "not understood" if difference.kind == "structure" else "wrong"
-    return verdict(task, status, *filter(None, sentences), **blocks)
+    returned = [compared for compared in failing if compared.outcome.status == Status.RETURNED]
+    sentences = (
+        _difference_words(task, difference),
+        describe_numbers(task, returned),
+        changed_words(got.changed),
+    )
+    status = Status.NOT_UNDERSTOOD if difference.kind == "structure" else Status.WRONG
+    return make_verdict(task, status, *filter(None, sentences), **blocks)
 
 
 def _raised(task: Task, got: Outcome, blocks: dict[str, Any]) -> Verdict:
-    said = (error_words(got.mistake), about_library(task, got.mistake))
-    return verdict(task, "raised", *filter(None, said), **blocks)
+    sentences = (error_words(got.mistake), about_library(task, got.mistake))
+    return make_verdict(task, Status.RAISED, *filter(None, sentences), **blocks)
 
 
 def _difference_words(task: Task, difference: Difference) -> str:
@@ -93,49 +90,48 @@ def _difference_words(task: Task, difference: Difference) -> str:
     return capital(difference.sentence) + "."
 
 
-def _case(task: Task, case: Case) -> dict[str, Any]:
-    return {"about": case.about, "given": given(task, case)}
+def _case_blocks(task: Task, case: Case) -> dict[str, Any]:
+    return {"about": case.about, "given": argument_blocks(task, case)}
 
 
 def broken_law(task: Task, cases: Sequence[Case], answer: Any, library: str) -> Verdict | None:
     """The verdict on the first law that the answer breaks, if there is one."""
+    if not task.laws:
+        return None
+    smallest_first = sorted(cases, key=_size)
     for law in task.laws:
-        for n in by_size(cases):
-            said = hold(law, answer, cases[n], library)
-            if said is None:
+        for case in smallest_first:
+            reply = ask_law(law, answer, case, library)
+            if reply is None:
                 # An answer that takes long has not shown that it breaks the law.
-                return early(task, Outcome("too slow"))
-            if said is not True:
-                return lawless(task, law, cases[n], said)
+                return ended_early(task, Outcome(Status.TOO_SLOW))
+            if reply is not True:
+                return broken_law_words(task, law, case, reply)
     return None
 
 
-def hold(law: Law, answer: Any, case: Case, library: str) -> bool | str | None:
+def ask_law(law: Law, answer: Any, case: Case, library: str) -> bool | str | None:
     """Ask a law about an answer: True, False, or a sentence; an error counts as broken.
 
     None where the time was over before it was seen.
     """
-
     args, kwargs = convert(case.args, library), convert(case.kwargs, library)
     file = getattr(getattr(answer, "__code__", None), "co_filename", None)
     ask = functools.partial(law.holds, answer)
     outcome = observe(ask, Case((Case(args, kwargs, case.about),)), file=file)
-    if outcome.status == "too slow":
+    if outcome.status == Status.TOO_SLOW:
         return None
-    if outcome.status != "returned":
+    if outcome.status != Status.RETURNED:
         return error_words(outcome.mistake).rstrip(".") if outcome.mistake else "it gives nothing"
-    numbers = as_numbers(outcome.value)
+    numbers = outcome.value.as_numbers()
     if numbers is not None and numbers.shape == ():
         return bool(numbers.values)
     return getattr(outcome.value, "text", False)
 
 
-def by_size(cases: Sequence[Case]) -> list[int]:
-    """The order of the cases: the fewest numbers first, those with an axis of length 1 last."""
-    return sorted(range(len(cases)), key=lambda n: _size(cases[n]))
-
-
 def _size(case: Case) -> tuple[bool, int]:
-    values = [plain(one) for one in (*case.args, *case.kwargs.values()) if not callable(one)]
-    shapes = [node.shape for node in map(as_numbers, values) if node is not None]
+    """What orders the cases: the fewest numbers first, those with an axis of length 1 last."""
+    values = (value for value in (*case.args, *case.kwargs.values()) if not callable(value))
+    arrays = (plain(value).as_numbers() for value in values)
+    shapes = [array.shape for array in arrays if array is not None]
     return any(1 in shape for shape in shapes), sum(math.prod(shape) for shape in shapes)

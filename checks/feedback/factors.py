@@ -1,4 +1,4 @@
-"""Numbers that are right but for a factor or a constant, and what that factor may be."""
+"""Numbers that are right but for a factor, a constant or a sum, and what that factor may be."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from checks.run.call import argument_names
 from checks.run.compare import number
-from checks.run.plain_data import Numbers
+from checks.run.nodes import Numbers
 from checks.task import Case, Task
 
 Triple = tuple[Case, Numbers, Numbers]
@@ -17,12 +17,13 @@ FIXED = {"-1": -1.0, "ln 2": float(np.log(2)), "1/ln 2": float(1 / np.log(2))}
 
 def about_factor(task: Task, failing: list[Triple]) -> str:
     """A sentence if, on every failing case, the numbers are right up to a factor or a constant."""
-    if any(one.shape != two.shape or "bool" in (one.kind, two.kind) for _, one, two in failing):
-        return ""
-    said = about_share(failing)
-    if said:
-        return said
-    factors = [factor_of(one, two) for _, one, two in failing]
+    for _, expected, got in failing:
+        if expected.shape != got.shape or "bool" in (expected.kind, got.kind):
+            return ""
+    share = about_share(failing)
+    if share:
+        return share
+    factors = [factor_of(expected, got) for _, expected, got in failing]
     if all(factor is not None for factor in factors):
         known = name_of(task, failing, factors)
         first = number(factors[0])
@@ -30,7 +31,7 @@ def about_factor(task: Task, failing: list[Triple]) -> str:
             where = "every number" if len(set(map(number, factors))) == 1 else "here every number"
             return f"{where} is {first} times the right one{known}."
         return f"the right number times {first}{known}." if known else ""
-    gaps = [gap_of(one, two) for _, one, two in failing]
+    gaps = [gap_of(expected, got) for _, expected, got in failing]
     if all(gap is not None for gap in gaps) and failing[0][1].values.size > 1:
         return f"every number is the right one plus {number(gaps[0])}."
     return ""
@@ -39,33 +40,35 @@ def about_factor(task: Task, failing: list[Triple]) -> str:
 def about_share(failing: list[Triple]) -> str:
     """A sentence if what should be a share from 0 to 1 is 1 minus it, or in percent."""
     whole = "every number" if failing[0][1].values.size > 1 else "your number"
-    shares = [(one.values.astype(float), two.values.astype(float)) for _, one, two in failing]
-    if any(((one < 0) | (one > 1)).any() for one, _ in shares):
+    shares = [
+        (expected.values.astype(float), got.values.astype(float)) for _, expected, got in failing
+    ]
+    if any(((share < 0) | (share > 1)).any() for share, _ in shares):
         return ""
-    if all(np.allclose(two, 1 - one, rtol=1e-5, atol=1e-7) for one, two in shares):
+    if all(np.allclose(came, 1 - share, rtol=1e-5, atol=1e-7) for share, came in shares):
         return f"{whole} is 1 minus the right one."
-    if all(np.allclose(two, 100 * one, rtol=1e-5, atol=1e-7) for one, two in shares):
+    if all(np.allclose(came, 100 * share, rtol=1e-5, atol=1e-7) for share, came in shares):
         return f"{whole} is the right one in percent; it should run from 0 to 1."
     return ""
 
 
 def factor_of(expected: Numbers, got: Numbers) -> float | None:
     """The one factor between two arrays, if there is one."""
-    one, other = expected.values.astype(float), got.values.astype(float)
-    used = (np.abs(one) > 1e-9) & np.isfinite(one)
-    if not used.any() or (np.isfinite(one) & ~used & (np.abs(other) > 1e-9)).any():
+    wanted, came = expected.values.astype(float), got.values.astype(float)
+    used = (np.abs(wanted) > 1e-9) & np.isfinite(wanted)
+    if not used.any() or (np.isfinite(wanted) & ~used & (np.abs(came) > 1e-9)).any():
         return None
-    if used.sum() < 2 and one.size > 1:
+    if used.sum() < 2 and wanted.size > 1:
         return None
-    ratios = other[used] / one[used]
+    ratios = came[used] / wanted[used]
     factor = float(np.median(ratios))
     return factor if np.allclose(ratios, factor, rtol=1e-5, atol=0) else None
 
 
 def gap_of(expected: Numbers, got: Numbers) -> float | None:
     """The one difference between two arrays, if there is one."""
-    one, other = expected.values.astype(float), got.values.astype(float)
-    gaps = (other - one)[np.isfinite(one)]
+    wanted, came = expected.values.astype(float), got.values.astype(float)
+    gaps = (came - wanted)[np.isfinite(wanted)]
     if not gaps.size or not np.allclose(gaps, gaps.flat[0], rtol=1e-5, atol=1e-7):
         return None
     return float(gaps.flat[0])
@@ -76,8 +79,8 @@ def name_of(task: Task, failing: list[Triple], factors: list[float]) -> str:
     named = [dict(candidates(task, case)) for case, _, _ in failing]
     for name in named[0]:
         fits = (
-            name in one and np.isclose(factor, one[name], rtol=1e-5, atol=0)
-            for one, factor in zip(named, factors, strict=True)
+            name in values and np.isclose(factor, values[name], rtol=1e-5, atol=0)
+            for values, factor in zip(named, factors, strict=True)
         )
         if all(fits) and name != number(factors[0]):
             return f", and {number(factors[0])} = {name}"
@@ -99,3 +102,21 @@ def candidates(task: Task, case: Case) -> Iterator[tuple[str, float]]:
         yield f"1/sqrt({name})", size**-0.5
         yield name, size
         yield f"1/{name}", 1 / size
+
+
+def about_sums(expected: Numbers, got: Numbers) -> str:
+    """Where the rows of the truth sum to 1, what those of the answer sum to."""
+    wanted, came = expected.values, got.values
+    if wanted.ndim == 0 or wanted.shape[-1] < 2 or wanted.min() < 0 or expected.kind != "float":
+        return ""
+    rows = came.sum(axis=-1)
+    if not np.allclose(wanted.sum(axis=-1), 1) or np.allclose(rows, 1, atol=1e-4):
+        return ""
+    if came.ndim > 1 and np.allclose(came.sum(axis=-2), 1, atol=1e-4):
+        return "the columns of your answer sum to 1, and its rows should."
+    if np.isclose(came.sum(), 1, atol=1e-4):
+        return "all numbers of your answer together sum to 1, and each row should."
+    if {*map(number, rows.ravel())} == {"1"}:
+        return "the rows of your answer sum to 1 only nearly: were they rounded?"
+    sums = ", ".join(map(number, rows.ravel()[:3])) + (", ..." if rows.size > 3 else "")
+    return f"the rows of your answer sum to {sums}, and each should sum to 1."

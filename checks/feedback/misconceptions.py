@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from checks.feedback.catalogue_file import CatalogueError, load, text_fields
+from checks.feedback.catalogue_file import CatalogueError, load_catalogue, text_fields
 
 
 @dataclass(frozen=True)
 class Misconception:
-    """A wrong idea: its name, what was done with why and how to mend it, and where to read."""
+    """A misconception: its name, what was done, why it is wrong, how to fix it, where to read."""
 
     name: str
     sentence: str
@@ -25,7 +25,7 @@ def misconceptions() -> dict[str, Misconception]:
     """All misconceptions by id."""
     return {
         key: _misconception(key, entry)
-        for key, entry in load(__package__, "misconceptions.yml").items()
+        for key, entry in load_catalogue(__package__, "misconceptions.yml").items()
     }
 
 

@@ -21,13 +21,13 @@ MIXED = re.compile(
 
 def about_library(task: Task, mistake: Mistake) -> str:
     """A sentence if the error comes from taking NumPy for torch or torch for NumPy, or nothing."""
-    said = _foreign(mistake)
-    if not said:
+    foreign = _foreign(mistake)
+    if not foreign:
         return ""
     if len(task.arrays) > 1:
-        return f"{said} Answer in NumPy or in torch, but all of it in one of them."
+        return f"{foreign} Answer in NumPy or in torch, but all of it in one of them."
     name = NAMES[task.arrays[0]]
-    return f"{said} The arrays of this task are {name}'s: answer in {name}."
+    return f"{foreign} The arrays of this task are {name}'s: answer in {name}."
 
 
 def _foreign(mistake: Mistake) -> str:

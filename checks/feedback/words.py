@@ -1,32 +1,40 @@
-"""The words of a verdict: one function for each thing that can be said about an answer."""
+"""The words of a verdict: a function for each thing to tell a learner about an answer."""
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from typing import Any
 
+from checks.feedback.blocks import Shown, value_block
 from checks.feedback.misconceptions import Misconception, is_written, misconceptions
-from checks.feedback.verdict import Shown, Verdict, shown, split_read
+from checks.feedback.named_ideas import Fit
+from checks.feedback.verdict import Verdict, split_read
 from checks.run.call import Mistake, Outcome, argument_names
-from checks.run.compare import kind_of
-from checks.run.plain_data import Nothing, plain
-from checks.task import Case, Task
+from checks.run.nodes import Nothing
+from checks.run.plain_data import plain
+from checks.status import Status
+from checks.task import Case, Law, Task
+
+CHANGED_ARGUMENT = "M36"
+SENT_TO_READ = {Status.WRONG, Status.RAISED, Status.NOT_UNDERSTOOD, Status.TOO_SLOW}
 
 
-def lawless(task: Task, law: Any, case: Case, said: bool | str) -> Verdict:
+def broken_law_words(task: Task, law: Law, case: Case, reply: bool | str) -> Verdict:
+    """The verdict on an answer that breaks a law."""
     broken = f"A right answer has this property, and yours has not: {law.name}"
-    sentences = [f"{broken}; {said}." if isinstance(said, str) else f"{broken}."]
-    blocks: dict[str, Any] = {"about": case.about, "given": given(task, case)}
+    sentences = [f"{broken}; {reply}." if isinstance(reply, str) else f"{broken}."]
+    blocks: dict[str, Any] = {"about": case.about, "given": argument_blocks(task, case)}
     if law.misconception:
         entry = misconceptions()[law.misconception]
-        sentences.append(f"{law.misconception}: {entry.name}. {entry.sentence}")
+        sentences.append(_misconception_words(law.misconception, entry))
         blocks.update(misconceptions=(law.misconception,), read=place_of(entry, task))
-    return verdict(task, "wrong", *sentences, **blocks)
+    return make_verdict(task, Status.WRONG, *sentences, **blocks)
 
 
-def verdict(task: Task, status: str, *sentences: str, **rest: Any) -> Verdict:
+def make_verdict(task: Task, status: Status, *sentences: str, **rest: Any) -> Verdict:
     """A verdict on a task; what is wrong is always met with a place to read."""
-    if status in ("wrong", "raised", "not understood", "too slow"):
+    if status in SENT_TO_READ:
         rest["read"] = rest.get("read") or task.read
     return Verdict(status, task.id, task.title, sentences, **rest)
 
@@ -37,36 +45,35 @@ def place_of(entry: Misconception, task: Task) -> str:
     return entry.read if entry.read and is_written(entry.read) and not later else task.read
 
 
-def given(task: Task, case: Case) -> tuple[Shown, ...]:
+def argument_blocks(task: Task, case: Case) -> tuple[Shown, ...]:
     """The arguments of a case, as they are shown."""
     names = [*argument_names(task.reference, task.call, len(case.args)), *case.kwargs]
     pairs = zip(names, (*case.args, *case.kwargs.values()), strict=True)
     return tuple(
-        Shown(name, "a function") if callable(value) else shown(name, plain(value))
+        Shown(name, "a function") if callable(value) else value_block(name, plain(value))
         for name, value in pairs
     )
 
 
 def error_words(mistake: Mistake) -> str:
+    """The error, the line of the learner's code that raised it, and its message."""
     at = f" at line {mistake.number}, `{mistake.line}`" if mistake.line else ""
     message = f": {mistake.message}" if mistake.message else ""
     return f"{mistake.type}{at}{message}".rstrip(".") + "."
 
 
 def capital(text: str) -> str:
+    """The text with a capital letter."""
     return text[:1].upper() + text[1:]
-
-
-def kind_words(answer: Any) -> str:
-    return kind_of(plain(answer))
 
 
 def passed(task: Task, count: int) -> Verdict:
     """The verdict on a right answer, which says on how much it was right."""
     if task.is_value:
-        return verdict(task, "passed", "The value is right.")
+        return make_verdict(task, Status.PASSED, "The value is right.")
     laws = "".join(f"; {law.name}" for law in task.laws)
-    return verdict(task, "passed", f"Right on {count} case{'s' if count > 1 else ''}{laws}.")
+    cases = f"{count} case{'s' if count > 1 else ''}"
+    return make_verdict(task, Status.PASSED, f"Right on {cases}{laws}.")
 
 
 def unsteady(task: Task, case: Case) -> Verdict:
@@ -75,62 +82,79 @@ def unsteady(task: Task, case: Case) -> Verdict:
         f"Called twice with the same arguments, `{task.name}` gives two different results: "
         "it keeps something from one call to the next, or draws random numbers of its own."
     )
-    return verdict(task, "wrong", text, about=case.about)
+    return make_verdict(task, Status.WRONG, text, about=case.about)
 
 
-def early(task: Task, outcome: Outcome) -> Verdict:
-    if outcome.status == "too slow":
+def ended_early(task: Task, outcome: Outcome) -> Verdict:
+    """The verdict on an answer that gave no result to compare."""
+    if outcome.status == Status.TOO_SLOW:
         text = f"`{task.name}` was stopped after 10 seconds: is there a loop that never ends?"
-        return verdict(task, "too slow", text)
-    if outcome.status == "not understood":
+        return make_verdict(task, Status.TOO_SLOW, text)
+    if outcome.status == Status.NOT_UNDERSTOOD:
         case = task.draw()[0]
-        given_as = [*argument_names(task.reference, None, len(case.args)), *case.kwargs]
-        form = f"{task.name}({', '.join(given_as)})"
+        parameters = [*argument_names(task.reference, None, len(case.args)), *case.kwargs]
+        form = f"{task.name}({', '.join(parameters)})"
         text = f"The check calls `{form}`, which does not fit: {outcome.mistake.message}."
-        return verdict(task, "not understood", text)
+        return make_verdict(task, Status.NOT_UNDERSTOOD, text)
     if isinstance(outcome.value, Nothing):
         text = f"`{task.name}` returns None: did you forget `return`, or is the body still empty?"
-        return verdict(task, "not attempted", text)
-    return verdict(task, "not attempted", todo(task))
+        return make_verdict(task, Status.NOT_ATTEMPTED, text)
+    return make_verdict(task, Status.NOT_ATTEMPTED, todo(task))
 
 
 def todo(task: Task) -> str:
+    """What to do where nothing was written yet."""
     if task.is_value:
         return f"Replace the `...` after `{task.name} =` by your answer, run that cell, then this."
     return f"Write `{task.name}` in the cell above, run that cell, then this one."
 
 
-def named(task: Task, fits: list, got: Outcome, blocks: dict) -> Verdict:
-    ids = tuple(dict.fromkeys(one for fit in fits for one in fit.wrong.ids))
-    entries = [misconceptions()[one] for one in ids]
-    lead = ""
+def named_misconceptions(
+    task: Task, fits: Sequence[Fit], got: Outcome, blocks: dict[str, Any]
+) -> Verdict:
+    """The verdict on an answer whose mistakes are known."""
+    ids = tuple(dict.fromkeys(idea for fit in fits for idea in fit.wrong.ids))
+    entries = [misconceptions()[idea] for idea in ids]
+    sentences = [changed_words(got.changed), _lead(fits, len(ids))]
+    sentences += map(_misconception_words, ids, entries)
+    status = Status.WRONG
+    if got.status == Status.RAISED:
+        status = Status.RAISED
+        sentences.append(error_words(got.mistake))
+    named = {"misconceptions": ids, "read": place_of(entries[0], task)}
+    return make_verdict(task, status, *filter(None, sentences), **named, **blocks)
+
+
+def _lead(fits: Sequence[Fit], count: int) -> str:
+    """What introduces the mistakes, where there is more to tell than the name of one."""
     if len({fit.wrong.ids for fit in fits}) > 1:
-        lead = "More than one mistake gives exactly these numbers:"
-    elif len(ids) > 1:
-        count = "Two" if len(ids) == 2 else "Several"
-        lead = f"{count} mistakes together give exactly these numbers:"
-    elif not fits[0].everywhere:
-        lead = "Where your answer is wrong, it is what this mistake gives:"
-    said = [f"{name}: {one.name}. {one.sentence}" for name, one in zip(ids, entries, strict=True)]
-    if got.status == "raised":
-        said.append(error_words(got.mistake))
-    changed = changed_words(got.changed) if got.changed else ""
-    sentences = [*filter(None, (changed, lead)), *said]
-    status = "raised" if got.status == "raised" else "wrong"
-    found = {"misconceptions": ids, "read": place_of(entries[0], task)}
-    return verdict(task, status, *sentences, **found, **blocks)
+        return "More than one mistake gives exactly these numbers:"
+    if count > 1:
+        several = "Two" if count == 2 else "Several"
+        return f"{several} mistakes together give exactly these numbers:"
+    if not fits[0].everywhere:
+        return "Where your answer is wrong, it is what this mistake gives:"
+    return ""
 
 
-def edited(task: Task, case: Case, outcome: Outcome) -> Verdict:
-    entry = misconceptions()["M36"]
-    said = [changed_words(outcome.changed), f"M36: {entry.name}. {entry.sentence}"]
-    read = place_of(entry, task)
-    return verdict(task, "wrong", *said, misconceptions=("M36",), about=case.about, read=read)
+def _misconception_words(idea: str, entry: Misconception) -> str:
+    return f"{idea}: {entry.name}. {entry.sentence}"
+
+
+def argument_changed(task: Task, case: Case, outcome: Outcome) -> Verdict:
+    """The verdict on a right result, for which an argument was changed."""
+    entry = misconceptions()[CHANGED_ARGUMENT]
+    return make_verdict(
+        task, Status.WRONG, changed_words(outcome.changed),
+        _misconception_words(CHANGED_ARGUMENT, entry),
+        misconceptions=(CHANGED_ARGUMENT,), about=case.about, read=place_of(entry, task),
+    )  # fmt: skip
 
 
 def changed_words(changed: tuple[str, ...]) -> str:
+    """Name the arguments that were changed, if there are any."""
     named = " and ".join(f"`{name}`" for name in changed)
-    return f"Your code changed its argument {named} in place."
+    return f"Your code changed its argument {named} in place." if changed else ""
 
 
 def syntax_error(task: Task, error: BaseException, source: str = "") -> Verdict:
@@ -139,9 +163,10 @@ def syntax_error(task: Task, error: BaseException, source: str = "") -> Verdict:
     lines = source.splitlines()
     line = lines[number - 1].strip() if number and number <= len(lines) else ""
     at = f" at line {number}" + (f", `{line}`" if line else "") if number else ""
-    said = getattr(error, "msg", None) or str(error)
-    text = f"Python cannot read the cell that defines `{task.name}`: {said}{at}."
-    return verdict(task, "syntax error", text, "Mend that cell and run it before this one.")
+    reason = getattr(error, "msg", None) or str(error)
+    text = f"Python cannot read the cell that defines `{task.name}`: {reason}{at}."
+    fix = "Fix that cell and run it before this one."
+    return make_verdict(task, Status.SYNTAX_ERROR, text, fix)
 
 
 def missing(task: Task, namespace: dict[str, Any]) -> Verdict:
@@ -151,10 +176,10 @@ def missing(task: Task, namespace: dict[str, Any]) -> Verdict:
     text = f"There is no `{task.name}` yet: run the cell that defines it, then this one."
     if near:
         text += f" There is a `{near[0]}`: is it meant to have this name?"
-    return verdict(task, "missing", text)
+    return make_verdict(task, Status.MISSING, text)
 
 
 def cell_stopped(task: Task, error: BaseException) -> Verdict:
-    """The verdict where the defining cell stopped before the name was defined anew."""
+    """The verdict where the defining cell stopped before the name was defined."""
     text = f"The cell that defines `{task.name}` stopped before it did: {type(error).__name__}"
-    return verdict(task, "raised", f"{text}: {error}.", "Mend that cell and run it first.")
+    return make_verdict(task, Status.RAISED, f"{text}: {error}.", "Fix that cell and run it first.")

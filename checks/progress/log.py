@@ -1,4 +1,4 @@
-"""The local record: what a learner's checks gave, noted on this machine and nowhere else.
+"""The local log of progress: what a learner's checks gave, on this machine and nowhere else.
 
 A note is a line of JSON in one file of the user's data folder, or where ATTENTION_RECORD says;
 `ATTENTION_RECORD=off` notes nothing. Only checks that are called in a notebook are noted:
@@ -18,22 +18,23 @@ from typing import NamedTuple
 
 import platformdirs
 
-from checks.feedback.verdict import WORDS, Verdict
+from checks.feedback.verdict import Verdict
+from checks.status import OF_A_CHECK, Status
 
-PLACE = "ATTENTION_RECORD"
-NO_ATTEMPT = {"not attempted", "missing"}
+VARIABLE = "ATTENTION_RECORD"
+NO_ATTEMPT = {Status.NOT_ATTEMPTED, Status.MISSING}
 
 
-def place() -> Path:
+def log_path() -> Path:
     """The file of notes; the null device where nothing is to be noted."""
-    said = os.environ.get(PLACE)
-    if said is None:
+    setting = os.environ.get(VARIABLE)
+    if setting is None:
         return platformdirs.user_data_path("attention-course", appauthor=False) / "record.jsonl"
-    return Path(os.devnull if said.strip().lower() in ("", "off") else said)
+    return Path(os.devnull if setting.strip().lower() in ("", "off") else setting)
 
 
 class Note(NamedTuple):
-    """One check: its task, what came of it, which ideas were named, and the answer's digest."""
+    """One check: its task, status and misconceptions, and the digest of the answer."""
 
     task: str
     status: str
@@ -45,7 +46,7 @@ _unwritten = ""  # why the last note of this session could not be written
 
 
 def note(verdict: Verdict, text: str = "") -> None:
-    """Add one verdict to the record; a failure to write is told later, and stops nobody."""
+    """Add one verdict to the record; a failure to write is reported later, and stops nobody."""
     global _unwritten
     if verdict.status in NO_ATTEMPT:
         return
@@ -55,7 +56,7 @@ def note(verdict: Verdict, text: str = "") -> None:
     # A feed before and after: half a line, of a notebook that was killed, spoils only itself.
     line = f"\n{json.dumps({**made._asdict(), 'time': time})}\n".encode()
     try:
-        path = place()
+        path = log_path()
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # One write at the end of the file is one act, so that two notebooks never mix their lines.
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -71,7 +72,7 @@ def note(verdict: Verdict, text: str = "") -> None:
 def forget() -> str:
     """Remove the record, and say so."""
     global _unwritten
-    path = place()
+    path = log_path()
     if not path.is_file():
         return "Nothing is noted."
     try:
@@ -84,22 +85,22 @@ def forget() -> str:
     return "All that was noted is removed."
 
 
-class Found(NamedTuple):
-    """The notes of a file in their order, and what is to be said about those that are not there."""
+class NotesRead(NamedTuple):
+    """The notes of a file in their order, and remarks about those that are missing."""
 
     notes: list[Note]
     remarks: list[str]
 
 
-def found() -> Found:
+def read_notes() -> NotesRead:
     """Read every note that can be read."""
     try:
-        lines = [line for line in place().read_bytes().splitlines() if line.strip()]
+        lines = [line for line in log_path().read_bytes().splitlines() if line.strip()]
     except FileNotFoundError:
         lines = []
     except OSError as error:
-        return Found([], [f"The record could not be read: {error.strerror or error}."])
-    notes = [one for one in map(_parsed, lines) if one]
+        return NotesRead([], [f"The record could not be read: {error.strerror or error}."])
+    notes = list(filter(None, map(_parsed, lines)))
     remarks = []
     if len(notes) < len(lines):
         count = len(lines) - len(notes)
@@ -107,7 +108,7 @@ def found() -> Found:
         remarks.append(f"{what} damaged and left as found; the rest is unharmed.")
     if _unwritten:
         remarks.append(f"The last result could not be noted: {_unwritten}")
-    return Found(notes, remarks)
+    return NotesRead(notes, remarks)
 
 
 def _parsed(line: bytes) -> Note | None:
@@ -117,5 +118,5 @@ def _parsed(line: bytes) -> Note | None:
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     texts = (made.task, made.status, made.answer, *made.misconceptions)
-    sound = all(isinstance(text, str) for text in texts) and made.status in WORDS
+    sound = all(isinstance(text, str) for text in texts) and made.status in OF_A_CHECK
     return made if sound and re.fullmatch(r"\d+\.\d+", made.task) else None

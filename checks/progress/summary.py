@@ -1,4 +1,4 @@
-"""What the notes of the record amount to: how each task, skill and wrong idea stands."""
+"""What the notes of the log amount to: how each task, skill and misconception stands."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from checks.feedback.misconceptions import misconceptions
-from checks.feedback.verdict import Reading, Table, split_read
+from checks.feedback.verdict import ReadingList, Table, split_read
 from checks.feedback.words import place_of
-from checks.progress.log import Note, found
+from checks.progress.log import Note, read_notes
+from checks.status import Status
 from checks.task import Exercise, Task
 
 MOST_READ = 3
@@ -33,7 +34,7 @@ WORTH = (
 
 @dataclass(frozen=True)
 class Standing:
-    """How one task stands: attempts up to the first pass, and the wrong ideas, mended or not."""
+    """How one task stands: attempts up to the first pass, and misconceptions, overcome or not."""
 
     task: Task
     skill: str
@@ -52,40 +53,41 @@ def standing(task: Task, skill: str, notes: Iterable[Note]) -> Standing:
     """Go through the notes of one task in their order."""
     passed, tries, answer, before = False, 0, "", None
     met: dict[str, bool] = {}
-    for one in notes:
+    for note in notes:
         # The same answer run again, with the same result, is no other attempt.
-        tries += not passed and one != before
-        before = one
-        if one.status == "passed":
-            passed, answer = True, one.answer
+        tries += not passed and note != before
+        before = note
+        if note.status == Status.PASSED:
+            passed, answer = True, note.answer
             met = dict.fromkeys(met, True)
         else:
-            met |= dict.fromkeys(one.misconceptions, False)
+            met |= dict.fromkeys(note.misconceptions, False)
     return Standing(task, skill, passed, tries, met, answer)
 
 
-def exercises() -> list[Exercise]:
+def all_exercises() -> list[Exercise]:
     """Every exercise of the course, in order."""
-    rooms = importlib.import_module("exercises").__path__
-    names = sorted(one.name for one in pkgutil.iter_modules(rooms) if re.match(r"\d\d_", one.name))
+    folders = importlib.import_module("exercises").__path__
+    names = sorted(module.name for module in pkgutil.iter_modules(folders))
+    names = [name for name in names if re.match(r"\d\d_", name)]
     return [importlib.import_module(f"exercises.{name}").EXERCISE for name in names]
 
 
-def skills(all_of: Iterable[Exercise]) -> dict[str, list[Task]]:
+def tasks_by_skill(exercises: Iterable[Exercise]) -> dict[str, list[Task]]:
     """The tasks by skill: the title of the chapter to which a task sends its reader."""
-    every = list(all_of)
-    titles = {one.chapter: one.title for one in every}
+    every = list(exercises)
+    titles = {exercise.chapter: exercise.title for exercise in every}
     grouped: dict[str, list[Task]] = {title: [] for title in titles.values()}
-    for one in every:
-        for task in one.tasks:
+    for exercise in every:
+        for task in exercise.tasks:
             chapter = split_read(task.read)[0].partition("_")[0]
-            grouped[titles.get(chapter, one.title)].append(task)
+            grouped[titles.get(chapter, exercise.title)].append(task)
     return grouped
 
 
 @dataclass(frozen=True)
-class Record:
-    """The record by skill and by wrong idea, which prints as text and as HTML."""
+class ProgressSummary:
+    """The progress by skill and by misconception, which prints as text and as HTML."""
 
     standings: tuple[Standing, ...]
     sizes: dict[str, int]
@@ -95,20 +97,21 @@ class Record:
         return "\n\n".join(map(repr, self._tables())) or self._foot()
 
     def _repr_html_(self) -> str:
-        return "\n".join(one._repr_html_() for one in self._tables()) or f"<p>{self._foot()}</p>"
+        tables = [table._repr_html_() for table in self._tables()]
+        return "\n".join(tables) or f"<p>{self._foot()}</p>"
 
     def _tables(self) -> list[Table]:
         if not self.standings:
             return []
-        head = ("skill", "passed", "at once", "ideas overcome", "to read again")
+        head = ("skill", "passed", "at once", "misconceptions overcome", "to read again")
         tables = [Table(head, [self._row(skill) for skill in self._touched()], self._foot())]
-        ideas = self.ideas()
-        if ideas:
-            rows = [(f"{one['id']} {one['name']}", ", ".join(one["tasks"]),
-                     "overcome" if one["overcome"] else "not yet") for one in ideas]  # fmt: skip
-            left = sum(not one["overcome"] for one in ideas)
-            foot = f"{len(ideas) - left} of {len(ideas)} wrong ideas overcome."
-            tables.append(Table(("wrong idea", "met in", "since"), rows, foot))
+        met = self.misconceptions()
+        if met:
+            rows = [(f"{row['id']} {row['name']}", ", ".join(row["tasks"]),
+                     "overcome" if row["overcome"] else "not yet") for row in met]  # fmt: skip
+            done = sum(row["overcome"] for row in met)
+            foot = f"{done} of {len(met)} misconceptions overcome."
+            tables.append(Table(("misconception", "met in", "since"), rows, foot))
         return tables
 
     def _touched(self) -> list[str]:
@@ -116,92 +119,98 @@ class Record:
 
     def of(self, skill: str) -> list[Standing]:
         """The attempted tasks of a skill."""
-        return [one for one in self.standings if one.skill == skill]
+        return [standing for standing in self.standings if standing.skill == skill]
 
     def _row(self, skill: str) -> tuple:
-        ours = self.of(skill)
-        passed, at_once, met, mended = counts(ours)
-        ideas = f"{mended} of {met}" if met else ""
-        again = Reading(tuple(again_of(ours))[:MOST_READ])
+        touched = self.of(skill)
+        passed, at_once, met, overcome = count_standings(touched)
+        ideas = f"{overcome} of {met}" if met else ""
+        again = ReadingList(tuple(again_of(touched))[:MOST_READ])
         return skill, f"{passed} of {self.sizes[skill]}", at_once, ideas, again
 
-    def ideas(self) -> list[dict[str, Any]]:
-        """Each wrong idea that was met: where, and whether every such task has passed since."""
+    def misconceptions(self) -> list[dict[str, Any]]:
+        """Each misconception that was met: where, and whether every such task has passed since."""
         where: dict[str, list[Standing]] = {}
-        for one in self.standings:
-            for idea in one.met:
-                where.setdefault(idea, []).append(one)
+        for standing in self.standings:
+            for idea in standing.met:
+                where.setdefault(idea, []).append(standing)
         known = misconceptions()
         return [
-            {"id": idea, "name": known[idea].name, "tasks": [one.task.id for one in ones],
-             "overcome": all(one.met[idea] for one in ones)}
-            for idea, ones in sorted(where.items(), key=lambda pair: (len(pair[0]), pair[0]))
+            {"id": idea, "name": known[idea].name, "tasks": [met.task.id for met in standings],
+             "overcome": all(met.met[idea] for met in standings)}
+            for idea, standings in sorted(where.items(), key=lambda pair: (len(pair[0]), pair[0]))
             if idea in known
         ]  # fmt: skip
 
     def _foot(self) -> str:
-        said = "Nothing is noted yet. Each check that you run in a notebook will be,"
+        text = "Nothing is noted yet. Each check that you run in a notebook will be,"
         if self.standings:
-            done, total = sum(one.passed for one in self.standings), sum(self.sizes.values())
-            said = f"{done} of {total} tasks passed. It is noted"
-        said += " on this machine alone, until check.forget() removes it."
-        return " ".join([said, *self.remarks])
+            done, total = sum(each.passed for each in self.standings), sum(self.sizes.values())
+            text = f"{done} of {total} tasks passed. It is noted"
+        text += " on this machine alone, until check.forget() removes it."
+        return " ".join([text, *self.remarks])
 
     def export(self, path: str | Path) -> dict[str, Any]:
         """Write the results to a file of JSON, with what they prove and what not."""
-        results = {"worth": WORTH, "course": course(), "made": datetime.now(UTC).date().isoformat(),
+        results = {"worth": WORTH, "course": course_version(),
+                   "made": datetime.now(UTC).date().isoformat(),
                    "skills": [self._skill(skill) for skill in self._touched()],
-                   "tasks": [_task(one) for one in self.standings],
-                   "wrong_ideas": self.ideas()}  # fmt: skip
+                   "tasks": [_task(standing) for standing in self.standings],
+                   "misconceptions": self.misconceptions()}  # fmt: skip
         results["digest"] = digest(results)
         Path(path).write_text(json.dumps(results, indent=1) + "\n", "utf8")
         return results
 
     def _skill(self, skill: str) -> dict[str, Any]:
-        passed, at_once, met, mended = counts(self.of(skill))
+        passed, at_once, met, overcome = count_standings(self.of(skill))
         return {"skill": skill, "tasks": self.sizes[skill], "passed": passed,
-                "at_once": at_once, "wrong_ideas": met, "overcome": mended}  # fmt: skip
+                "at_once": at_once, "misconceptions": met, "overcome": overcome}  # fmt: skip
 
 
-def counts(ones: list[Standing]) -> tuple[int, int, int, int]:
-    """How many tasks passed, and at once; how many wrong ideas were met, and overcome."""
-    met = [mended for one in ones for mended in one.met.values()]
-    passed, at_once = sum(one.passed for one in ones), sum(one.first_try for one in ones)
-    return passed, at_once, len(met), sum(met)
+def count_standings(standings: list[Standing]) -> tuple[int, int, int, int]:
+    """How many tasks passed, and at once; how many misconceptions were met, and overcome."""
+    met = [overcome for standing in standings for overcome in standing.met.values()]
+    passed = sum(standing.passed for standing in standings)
+    return passed, sum(standing.first_try for standing in standings), len(met), sum(met)
 
 
-def _task(one: Standing) -> dict[str, Any]:
-    return {"task": one.task.id, "title": one.task.title, "passed": one.passed,
-            "tries": one.tries, "answer_sha256": one.answer}  # fmt: skip
+def _task(standing: Standing) -> dict[str, Any]:
+    return {"task": standing.task.id, "title": standing.task.title, "passed": standing.passed,
+            "tries": standing.tries, "answer_sha256": standing.answer}  # fmt: skip
 
 
-def again_of(ones: Iterable[Standing]) -> dict[str, None]:
-    """What to read again, most pressing first: the ideas not overcome, then tasks not passed."""
-    every, known = list(ones), misconceptions()
-    ideas = [place_of(known[idea], one.task) for one in every
-             for idea, mended in one.met.items() if not mended and idea in known]  # fmt: skip
-    return dict.fromkeys([*ideas, *(one.task.read for one in every if not one.passed)])
+def again_of(standings: Iterable[Standing]) -> dict[str, None]:
+    """What to read again, most pressing first: misconceptions not overcome, tasks not passed."""
+    every, known = list(standings), misconceptions()
+    ideas = [
+        place_of(known[idea], standing.task)
+        for standing in every
+        for idea, overcome in standing.met.items()
+        if not overcome and idea in known
+    ]
+    return dict.fromkeys([*ideas, *(each.task.read for each in every if not each.passed)])
 
 
-def read() -> Record:
-    """The record of this machine."""
-    notes, remarks = found()
+def read_progress() -> ProgressSummary:
+    """The progress that was noted on this machine."""
+    notes, remarks = read_notes()
     if not notes:
-        return Record((), {}, tuple(remarks))
-    grouped = skills(exercises())
+        return ProgressSummary((), {}, tuple(remarks))
+    grouped = tasks_by_skill(all_exercises())
     by_task: dict[str, list[Note]] = {}
-    for one in notes:
-        by_task.setdefault(one.task, []).append(one)
+    for note in notes:
+        by_task.setdefault(note.task, []).append(note)
     standings = tuple(
         standing(task, skill, by_task[task.id])
         for skill, tasks in grouped.items()
         for task in tasks
         if task.id in by_task
     )
-    return Record(standings, {skill: len(tasks) for skill, tasks in grouped.items()}, (*remarks,))
+    sizes = {skill: len(tasks) for skill, tasks in grouped.items()}
+    return ProgressSummary(standings, sizes, tuple(remarks))
 
 
-def course() -> dict[str, str]:
+def course_version() -> dict[str, str]:
     """Which course this is: its version, and a digest of all that marks an answer."""
     root, total = Path(__file__).resolve().parents[2], hashlib.sha256()
     for folder in FOLDERS:

@@ -1,7 +1,7 @@
 """Run an answer on fresh copies of a case and describe what happened.
 
 Nothing here knows the right result, so that this half can run in a process of its own: where work
-is graded, it does, and what stands here for the answer is `Elsewhere`.
+is graded, it does, and `Elsewhere` represents the answer here.
 """
 
 from __future__ import annotations
@@ -10,28 +10,22 @@ import copy
 import dis
 import inspect
 import linecache
-import random
-import signal
 import sys
-import threading
 import types
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from checks.run.plain_data import Nothing, Strange, plain, same
+from checks.run.nodes import Nothing, Strange
+from checks.run.plain_data import plain
+from checks.run.world import TooSlow, quiet_world, time_limit
+from checks.status import Status
 from checks.task import Case
 
 SECONDS = 10.0
 IDLE = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
-
-
-class TooSlow(BaseException):
-    """The time of a call is over."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +42,7 @@ class Mistake:
 class Outcome:
     """What one call did: it returned, raised, was not attempted, did not fit, or was too slow."""
 
-    status: str
+    status: Status
     value: Any = None
     mistake: Mistake | None = None
     changed: tuple[str, ...] = ()
@@ -72,7 +66,7 @@ class Elsewhere:
         raise NotImplementedError
 
 
-def beside(answer: Any, driver: Callable, *args: Any) -> Any:
+def run_driver(answer: Any, driver: Callable, *args: Any) -> Any:
     """Run a driver where the answer lives: here, or in its own process."""
     if isinstance(answer, Elsewhere):
         return answer.drive(driver, args)
@@ -101,11 +95,11 @@ def observe(
     seconds = SECONDS if seconds is None else seconds
     if isinstance(answer, Elsewhere) and answer.runs(call):
         return answer.observe(case, library, call, seconds)
-    file = file or file_of(answer)
+    file = file or source_file(answer)
     args, kwargs = convert(case.args, library), convert(case.kwargs, library)
     misfit = None if call else signature_misfit(answer, args, kwargs)
     if misfit:
-        return Outcome("not understood", mistake=Mistake("TypeError", misfit))
+        return Outcome(Status.NOT_UNDERSTOOD, mistake=Mistake("TypeError", misfit))
     try:
         with quiet_world(), time_limit(seconds):
             returned = call(answer, *args, **kwargs) if call else answer(*args, **kwargs)
@@ -113,17 +107,17 @@ def observe(
     except KeyboardInterrupt:
         raise
     except NotImplementedError as error:
-        return Outcome("not attempted", mistake=describe(error, file))
+        return Outcome(Status.NOT_ATTEMPTED, mistake=describe_error(error, file))
     except TooSlow:
-        return Outcome("too slow")
+        return Outcome(Status.TOO_SLOW)
     except BaseException as error:
-        return Outcome("raised", mistake=describe(error, file))
+        return Outcome(Status.RAISED, mistake=describe_error(error, file))
     if isinstance(value, Strange) and value.untouched:
-        return Outcome("not attempted", value)
+        return Outcome(Status.NOT_ATTEMPTED, value)
     if isinstance(value, Nothing) and is_empty(answer):
-        return Outcome("not attempted", value)
+        return Outcome(Status.NOT_ATTEMPTED, value)
     changed = _changed(answer, case, library, call, args, kwargs) if watch else ()
-    return Outcome("returned", value, changed=changed)
+    return Outcome(Status.RETURNED, value, changed=changed)
 
 
 def _changed(
@@ -133,7 +127,7 @@ def _changed(
     after = (*args, *kwargs.values())
     names = [*argument_names(answer, call, len(args)), *kwargs]
     pairs = zip(names, before, after, strict=True)
-    return tuple(name for name, old, new in pairs if not same(plain(old), plain(new)))
+    return tuple(name for name, old, new in pairs if not plain(old).equals(plain(new)))
 
 
 def argument_names(answer: Any, call: Callable | None, count: int) -> list[str]:
@@ -144,7 +138,8 @@ def argument_names(answer: Any, call: Callable | None, count: int) -> list[str]:
         parameters = []
     if call:
         parameters = parameters[1:]
-    names = [one.name for one in parameters if one.kind <= one.POSITIONAL_OR_KEYWORD]
+    positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    names = [parameter.name for parameter in parameters if parameter.kind <= positional]
     return [*names, *(f"argument {n + 1}" for n in range(len(names), count))][:count]
 
 
@@ -180,11 +175,11 @@ def convert(value: Any, library: str) -> Any:
         kept = value.detach().clone()
         return kept.cpu().numpy() if library == "numpy" else kept
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(convert(one, library) for one in value))
+        return type(value)(*(convert(item, library) for item in value))
     if isinstance(value, (tuple, list)):
-        return type(value)(convert(one, library) for one in value)
+        return type(value)(convert(item, library) for item in value)
     if isinstance(value, dict):
-        return {key: convert(one, library) for key, one in value.items()}
+        return {key: convert(item, library) for key, item in value.items()}
     return copy.deepcopy(value)
 
 
@@ -195,10 +190,10 @@ def _to_tensor(value: np.ndarray, library: str) -> Any:
     return made.float() if library == "torch32" and made.is_floating_point() else made
 
 
-def file_of(answer: Any) -> str | None:
+def source_file(answer: Any) -> str | None:
     """The file, or the notebook cell, in which a function or a class was written."""
     holders = [answer, *(getattr(answer, name, None) for name in ("__init__", "__call__"))]
-    codes = (getattr(one, "__code__", None) for one in holders)
+    codes = (getattr(holder, "__code__", None) for holder in holders)
     return next((code.co_filename for code in codes if isinstance(code, types.CodeType)), None)
 
 
@@ -208,61 +203,18 @@ def remember_source(file: str, source: str) -> None:
     linecache.cache[file] = (len(source), None, lines, file)
 
 
-def describe(error: BaseException, file: str | None) -> Mistake:
+def describe_error(error: BaseException, file: str | None) -> Mistake:
     """Put an exception into plain data: the last line of the learner's own code and the message."""
     try:
         message = str(error)[:600].encode("utf8", "backslashreplace").decode("utf8")
     except BaseException:
         message = "(its message cannot be shown)"
-    found, step = None, error.__traceback__
+    last, step = None, error.__traceback__
     while step is not None:
         if step.tb_frame.f_code.co_filename == file:
-            found = step
+            last = step
         step = step.tb_next
-    if found is None:
+    if last is None:
         return Mistake(type(error).__name__, message)
-    line = linecache.getline(file, found.tb_lineno).strip()
-    return Mistake(type(error).__name__, message, line, found.tb_lineno if line else 0)
-
-
-@contextmanager
-def quiet_world() -> Iterator[None]:
-    """Seed the global generators, silence warnings, and put everything back afterwards."""
-    torch = sys.modules.get("torch")
-    kept = (random.getstate(), np.random.get_state())
-    kept_torch = torch.get_rng_state() if torch else None
-    random.seed(0)
-    np.random.seed(0)
-    if torch:
-        torch.default_generator.manual_seed(0)
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        random.setstate(kept[0])
-        np.random.set_state(kept[1])
-        if kept_torch is not None:
-            torch.set_rng_state(kept_torch)
-
-
-def _ring(*_: Any) -> None:
-    raise TooSlow
-
-
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TooSlow in the block after some seconds, where the platform has such a timer."""
-    main = threading.current_thread() is threading.main_thread()
-    if not main or not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    before = signal.signal(signal.SIGALRM, _ring)
-    # It rings again and again, because an answer may swallow the first exception.
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    line = linecache.getline(file, last.tb_lineno).strip()
+    return Mistake(type(error).__name__, message, line, last.tb_lineno if line else 0)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from checks.run.plain_data import Items, Mapping, Nothing, Numbers, Strange, Text, as_numbers
+from checks.run.nodes import Items, Mapping, Node, Numbers, Strange, Text
 
 TOLERANCE = {"float32": 1e-5, "complex64": 1e-5, "float16": 1e-2, "bfloat16": 6e-2}
+Leaf = tuple[str, Numbers, Numbers]  # where it stands, what is expected there, what came
 
 
 @dataclass(frozen=True)
@@ -23,74 +25,85 @@ class Difference:
     got: Any = None
 
 
-def compare(expected: Any, got: Any, tolerance: float | None = None) -> Difference | None:
+def compare(expected: Node, got: Node, tolerance: float | None = None) -> Difference | None:
     """The difference between two nodes, or None where the answer is right."""
-    leaves: list[tuple[str, Numbers, Numbers]] = []
-    difference = _walk(expected, got, "", leaves)
+    leaves: list[Leaf] = []
+    difference = _match(expected, got, "", leaves)
     if difference:
         return difference
-    checks = (_shapes, _values, _kinds)
-    for check in checks:
-        for where, one, other in leaves:
-            difference = check(where, one, other, tolerance)
-            if difference:
-                return difference
-    return None
+    return _first(
+        look(where, wanted, came, tolerance)
+        for look in (_shapes, _values, _kinds)
+        for where, wanted, came in leaves
+    )
 
 
-def _walk(expected: Any, got: Any, where: str, leaves: list) -> Difference | None:
+def _match(expected: Node, got: Node, where: str, leaves: list[Leaf]) -> Difference | None:
     """Match two trees; numbers that must be compared are gathered in `leaves`."""
-
-    subject = f"`{where}` is" if where else "your answer is"
-    other = f"{subject} {kind_of(got)}; {kind_of(expected)} is expected"
-    numbers, read = _as_one(expected), as_numbers(got)
-    if numbers is not None and read is not None:
-        leaves.append((where, numbers, read))
+    wanted, came = _as_one(expected), got.as_numbers()
+    if wanted is not None and came is not None:
+        leaves.append((where, wanted, came))
         return None
-    if numbers is not None or type(expected) is not type(got) or isinstance(got, Strange):
-        return Difference("structure", other, where, expected, got)
-    if isinstance(expected, Items):
-        return _walk_items(expected, got, where, leaves)
-    if isinstance(expected, Mapping):
-        missing = [key for key in expected.entries if key not in got.entries]
-        extra = [key for key in got.entries if key not in expected.entries]
-        if missing or extra:
-            keys = f"{subject} a dictionary {_keys_words(missing, extra)}"
-            return Difference("structure", keys, where, expected, got)
-        return _first(
-            _walk(one, got.entries[key], _entry_name(key, where), leaves)
-            for key, one in expected.entries.items()
-        )
-    if isinstance(expected, Text) and expected != got:
-        return Difference("values", f"{subject} {got.text!r}", where, expected, got)
-    return None
+    if wanted is not None or type(expected) is not type(got) or isinstance(got, Strange):
+        sentence = f"{_subject(where)} {got.words}; {expected.words} is expected"
+        return Difference("structure", sentence, where, expected, got)
+    match_parts = MATCHERS.get(type(expected))
+    return match_parts(expected, got, where, leaves) if match_parts else None
 
 
-def _count_words(expected: Items, got: Items, where: str) -> str:
-    """Say how many came and how many should; of a set, whose size is part of the answer, less."""
-    found, wanted = len(got.items), len(expected.items)
-    if got.kind == "set":
-        return f"your set has {found} elements: some are missing or too many"
-    if where or got.kind == "list":
-        subject = f"`{where}`" if where else "your list"
-        return f"{subject} has {found} elements; {wanted} are expected"
-    listed = f" ({', '.join(expected.names)})" if expected.names else ""
-    return f"{found} results came back; {wanted} {'is' if wanted == 1 else 'are'} expected{listed}"
-
-
-def _walk_items(expected: Items, got: Items, where: str, leaves: list) -> Difference | None:
+def _match_items(expected: Items, got: Items, where: str, leaves: list[Leaf]) -> Difference | None:
     if (expected.kind == "set") != (got.kind == "set"):
         kinds = f"a {got.kind} came back; a {expected.kind} is expected"
         return Difference("structure", kinds, where, expected, got)
     if len(expected.items) != len(got.items):
         return Difference("structure", _count_words(expected, got, where), where, expected, got)
-    names = [part_name(expected, n, where) for n in range(len(expected.items))]
-    pairs = zip(expected.items, got.items, names, strict=True)
-    return _first(_walk(one, other, name, leaves) for one, other, name in pairs)
+    return _first(
+        _match(wanted, came, part_name(expected, n, where), leaves)
+        for n, (wanted, came) in enumerate(zip(expected.items, got.items, strict=True))
+    )
 
 
-def _first(differences: Any) -> Difference | None:
-    return next((one for one in differences if one is not None), None)
+def _match_entries(
+    expected: Mapping, got: Mapping, where: str, leaves: list[Leaf]
+) -> Difference | None:
+    missing = [key for key in expected.entries if key not in got.entries]
+    extra = [key for key in got.entries if key not in expected.entries]
+    if missing or extra:
+        keys = f"{_subject(where)} a dictionary {_keys_words(missing, extra)}"
+        return Difference("structure", keys, where, expected, got)
+    return _first(
+        _match(wanted, got.entries[key], _entry_name(key, where), leaves)
+        for key, wanted in expected.entries.items()
+    )
+
+
+def _match_text(expected: Text, got: Text, where: str, leaves: list[Leaf]) -> Difference | None:
+    if expected == got:
+        return None
+    return Difference("values", f"{_subject(where)} {got.text!r}", where, expected, got)
+
+
+MATCHERS = {Items: _match_items, Mapping: _match_entries, Text: _match_text}
+
+
+def _subject(where: str) -> str:
+    return f"`{where}` is" if where else "your answer is"
+
+
+def _first(differences: Iterable[Difference | None]) -> Difference | None:
+    return next(filter(None, differences), None)
+
+
+def _count_words(expected: Items, got: Items, where: str) -> str:
+    """Say how many came and how many should; of a set, whose size is part of the answer, less."""
+    count, wanted = len(got.items), len(expected.items)
+    if got.kind == "set":
+        return f"your set has {count} elements: some are missing or too many"
+    if where or got.kind == "list":
+        subject = f"`{where}`" if where else "your list"
+        return f"{subject} has {count} elements; {wanted} are expected"
+    listed = f" ({', '.join(expected.names)})" if expected.names else ""
+    return f"{count} results came back; {wanted} {'is' if wanted == 1 else 'are'} expected{listed}"
 
 
 def _keys_words(missing: list, extra: list) -> str:
@@ -110,14 +123,14 @@ def part_name(node: Items, n: int, where: str = "") -> str:
     return own if not where else f"{where}{own}" if own.startswith("[") else f"{where}.{own}"
 
 
-def _as_one(node: Any) -> Numbers | None:
+def _as_one(node: Node) -> Numbers | None:
     """Read the truth as one array, unless it is a named tuple or a tuple of arrays."""
     if isinstance(node, Items):
         if node.names:
             return None
-        if node.kind == "tuple" and any(getattr(one, "shape", (0,)) for one in node.items):
+        if node.kind == "tuple" and any(getattr(item, "shape", (0,)) for item in node.items):
             return None
-    return as_numbers(node)
+    return node.as_numbers()
 
 
 def _shapes(where: str, expected: Numbers, got: Numbers, _: Any) -> Difference | None:
@@ -150,22 +163,22 @@ def _values(where: str, expected: Numbers, got: Numbers, tolerance: Any) -> Diff
 
 
 def _short(numbers: Numbers) -> bool:
-    """Whether it is a shape, or as few whole numbers as a shape has, which are told together."""
+    """Whether it is a shape, or as few whole numbers as a shape has, which are shown together."""
     return numbers.kind == "int" and len(numbers.shape) == 1 and numbers.shape[0] <= 4
 
 
 def _both(expected: Any, got: Any) -> str:
     """Both sides, with as many digits as it takes to see that they differ."""
     for digits in (3, 6, 17):
-        one, other = (_written(value, digits) for value in (expected, got))
-        if one != other:
+        wanted, came = (_written(value, digits) for value in (expected, got))
+        if wanted != came:
             break
-    return f"{other} where {one} is expected"
+    return f"{came} where {wanted} is expected"
 
 
 def _written(value: Any, digits: int) -> str:
     if getattr(value, "shape", ()):
-        return f"({', '.join(number(one, digits) for one in value)})"
+        return f"({', '.join(number(component, digits) for component in value)})"
     return number(value, digits)
 
 
@@ -183,21 +196,22 @@ def _kinds(where: str, expected: Numbers, got: Numbers, _: Any) -> Difference | 
 
 def agree(expected: Numbers, got: Numbers, tolerance: float | None = None) -> np.ndarray:
     """Which numbers are equal, within the precision of the less precise of the two."""
-    one, other = expected.values, got.values
+    wanted, came = expected.values, got.values
     if "float" not in (expected.kind, got.kind) and "complex" not in (expected.kind, got.kind):
-        return np.asarray(one.astype(np.int64) == other.astype(np.int64))
+        return np.asarray(wanted.astype(np.int64) == came.astype(np.int64))
     allowed = tolerance_for(expected, got, tolerance)
     if expected.kind == "int" and tolerance is None:
         # A count may come as a float, but it must be that count.
         allowed = min(allowed, 1e-9)
     kind = np.complex128 if "complex" in (expected.kind, got.kind) else np.float64
-    one, other = one.astype(kind), other.astype(kind)
+    wanted, came = wanted.astype(kind), came.astype(kind)
     with np.errstate(all="ignore"):
-        finite = np.abs(one[np.isfinite(one)])
+        finite = np.abs(wanted[np.isfinite(wanted)])
         scale = min(1.0, float(finite.max())) if finite.size and finite.max() > 0 else 1.0
-        near = np.abs(one - other) <= allowed * (scale + np.abs(one))
-    both_nan = np.isnan(one) & np.isnan(other)
-    return np.where(np.isfinite(one), near & np.isfinite(other), (one == other) | both_nan)
+        near = np.abs(wanted - came) <= allowed * (scale + np.abs(wanted))
+    both_nan = np.isnan(wanted) & np.isnan(came)
+    same_infinity = (wanted == came) | both_nan
+    return np.where(np.isfinite(wanted), near & np.isfinite(came), same_infinity)
 
 
 def tolerance_for(expected: Numbers, got: Numbers, tolerance: float | None) -> float:
@@ -206,17 +220,22 @@ def tolerance_for(expected: Numbers, got: Numbers, tolerance: float | None) -> f
     return precision if tolerance is None else max(tolerance, precision if precision > 1e-6 else 0)
 
 
-def error(expected: Any, got: Any) -> float:
+def largest_gap(expected: Node, got: Node) -> float:
     """The largest absolute difference of two nodes of the same structure."""
-    leaves: list[tuple[str, Numbers, Numbers]] = []
-    if _walk(expected, got, "", leaves) or any(one.shape != two.shape for _, one, two in leaves):
+    leaves: list[Leaf] = []
+    differs = _match(expected, got, "", leaves)
+    if differs or any(wanted.shape != came.shape for _, wanted, came in leaves):
         return float("inf")
     gaps = [
-        np.abs(np.nan_to_num(one.values.astype(float)) - np.nan_to_num(two.values.astype(float)))
-        for _, one, two in leaves
-        if one.values is not None and two.values is not None and one.values.size
+        np.abs(_finite(wanted) - _finite(came))
+        for _, wanted, came in leaves
+        if wanted.values is not None and came.values is not None and wanted.values.size
     ]
     return max((float(gap.max()) for gap in gaps), default=0.0)
+
+
+def _finite(numbers: Numbers) -> np.ndarray:
+    return np.asarray(np.nan_to_num(numbers.values.astype(float)))
 
 
 def number(value: Any, digits: int = 3) -> str:
@@ -229,19 +248,3 @@ def number(value: Any, digits: int = 3) -> str:
         return str(int(value))
     form = f".{digits}g"
     return format(complex(value) if np.iscomplexobj(value) else float(value) + 0.0, form)
-
-
-def kind_of(node: Any) -> str:
-    """What a node is, in words."""
-    if isinstance(node, Numbers):
-        if node.shape == ():
-            return {"bool": "True or False", "int": "a whole number"}.get(node.kind, "a number")
-        return f"an array of shape {node.shape}"
-    if isinstance(node, Items):
-        named = f" ({', '.join(node.names)})" if node.names else ""
-        return f"a {node.kind} of {len(node.items)}{named}"
-    if isinstance(node, Mapping):
-        return "a dictionary"
-    if isinstance(node, Text):
-        return "text"
-    return "None" if isinstance(node, Nothing) else node.what

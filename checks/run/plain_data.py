@@ -1,8 +1,4 @@
-"""What an answer gave back, taken apart into plain data that cannot lie.
-
-Everything that is compared is first copied into the nodes of this file.
-They hold NumPy arrays, text and tuples of nodes, and nothing that runs the learner's code.
-"""
+"""Copy what an answer returned into nodes, which run none of the learner's code."""
 
 from __future__ import annotations
 
@@ -10,73 +6,19 @@ import dataclasses
 import math
 import sys
 import types
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from checks.run.nodes import KINDS, NODES, Items, Mapping, Node, Nothing, Numbers, Strange, Text
+
 MOST_NUMBERS = 10_000_000
 MOST_ITEMS = 100_000
 DEEPEST = 12
-KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """An array, a tensor or a number; `values` is None where there are too many to copy."""
-
-    values: np.ndarray | None
-    shape: tuple[int, ...]
-    dtype: str
-    home: str
-
-    @property
-    def kind(self) -> str:
-        """bool, int, float or complex."""
-        return KINDS[self.values.dtype.kind] if self.values is not None else self.dtype
-
-
-@dataclass(frozen=True)
-class Items:
-    """A tuple, list or set; a named tuple or a dataclass also has `names`."""
-
-    items: tuple
-    kind: str
-    names: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Mapping:
-    """A dictionary."""
-
-    entries: dict
-
-
-@dataclass(frozen=True)
-class Text:
-    """A string."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Nothing:
-    """None."""
-
-
-@dataclass(frozen=True)
-class Strange:
-    """Something that no check compares, with the words that say what it is."""
-
-    what: str
-    untouched: bool = False
-
-
-NODES = (Numbers, Items, Mapping, Text, Nothing, Strange)
-
-
-def plain(value: Any, depth: int = 0) -> Any:
+def plain(value: Any, depth: int = 0) -> Node:
     """Copy any Python value into nodes, asking none of its own methods; a node is itself."""
     try:
         return _plain(value, depth)
@@ -84,7 +26,7 @@ def plain(value: Any, depth: int = 0) -> Any:
         return Strange(f"{_strange(type(value))} that cannot be read")
 
 
-def _plain(value: Any, depth: int) -> Any:
+def _plain(value: Any, depth: int) -> Node:
     kind = type(value)
     if kind in NODES:
         return value
@@ -101,17 +43,17 @@ def _plain(value: Any, depth: int) -> Any:
     if torch is not None and issubclass(kind, torch.Tensor):
         return _tensor(value, torch)
     if dataclasses.is_dataclass(kind):
-        names = tuple(one.name for one in dataclasses.fields(kind))
-        held = tuple(plain(getattr(value, name, None), depth + 1) for name in names)
-        return Items(held, "dataclass", names)
+        names = tuple(field.name for field in dataclasses.fields(kind))
+        items = tuple(plain(getattr(value, name, None), depth + 1) for name in names)
+        return Items(items, "dataclass", names)
     return Strange(_strange(kind))
 
 
-def _number(value: np.ndarray, home: str) -> Any:
+def _number(value: np.ndarray, home: str) -> Node:
     return Numbers(value, value.shape, str(value.dtype), home)
 
 
-def _python_int(value: int, depth: int) -> Any:
+def _python_int(value: int, depth: int) -> Node:
     whole = int.__add__(value, 0)
     if -(2**63) <= whole < 2**63:
         return _number(np.array(whole), "python")
@@ -120,7 +62,7 @@ def _python_int(value: int, depth: int) -> Any:
     return _number(np.array(float(whole)), "python")
 
 
-def _array(value: np.ndarray, depth: int) -> Any:
+def _array(value: np.ndarray, depth: int) -> Node:
     if issubclass(type(value), np.matrix):
         return Strange("an np.matrix, whose * means matmul; use a plain np.array")
     if issubclass(type(value), np.ma.MaskedArray):
@@ -141,7 +83,7 @@ def _array(value: np.ndarray, depth: int) -> Any:
     return Numbers(copy, shape, str(dtype), "numpy")
 
 
-def _tensor(value: Any, torch: Any) -> Any:
+def _tensor(value: Any, torch: Any) -> Node:
     with torch._C.DisableTorchFunctionSubclass():
         if torch.Tensor.layout.__get__(value) != torch.strided:
             return Strange("a sparse tensor; use a dense one")
@@ -157,23 +99,23 @@ def _tensor(value: Any, torch: Any) -> Any:
         return Numbers(base.numpy().copy(), shape, dtype, "torch")
 
 
-def _items(value: Any, depth: int) -> Any:
-    kind = next(one for one in (tuple, list, frozenset, set) if issubclass(type(value), one))
+def _items(value: Any, depth: int) -> Node:
+    kind = next(kind for kind in (tuple, list, frozenset, set) if issubclass(type(value), kind))
     if kind.__len__(value) > MOST_ITEMS:
         return Strange(f"a {kind.__name__} of more than {MOST_ITEMS} items")
-    held = [plain(one, depth + 1) for one in kind.__iter__(value)]
+    items = [plain(item, depth + 1) for item in kind.__iter__(value)]
     if kind in (set, frozenset):
-        return Items(tuple(sorted(held, key=repr)), "set")
+        return Items(tuple(sorted(items, key=repr)), "set")
     names = getattr(type(value), "_fields", ()) if kind is tuple else ()
-    return Items(tuple(held), kind.__name__, tuple(names))
+    return Items(tuple(items), kind.__name__, tuple(names))
 
 
-def _mapping(value: dict, depth: int) -> Any:
+def _mapping(value: dict, depth: int) -> Node:
     entries = {}
-    for key, held in dict.items(value):
+    for key, entry in dict.items(value):
         if type(key) not in (str, int, bool, float, tuple):
             return Strange("a dictionary whose keys are neither text nor numbers")
-        entries[key] = plain(held, depth + 1)
+        entries[key] = plain(entry, depth + 1)
     return Mapping(entries)
 
 
@@ -204,41 +146,3 @@ FAMILIES = (
     ),
     (type, lambda *_: Strange("a class, not an instance of it")),
 )
-
-
-def as_numbers(node: Any) -> Numbers | None:
-    """Read a node as one array: an array is one, and so is a list of numbers or of equal rows."""
-    if isinstance(node, Numbers):
-        return node
-    if not isinstance(node, Items) or not node.items or node.kind == "set":
-        return None
-    rows = [as_numbers(one) for one in node.items]
-    if any(row is None or row.values is None for row in rows):
-        return None
-    if len({row.shape for row in rows}) > 1 or len({row.kind == "bool" for row in rows}) > 1:
-        return None
-    stacked = np.stack([row.values for row in rows])
-    dtypes = {row.dtype for row in rows}
-    dtype = dtypes.pop() if len(dtypes) == 1 else str(stacked.dtype)
-    return Numbers(stacked, stacked.shape, dtype, rows[0].home)
-
-
-def same(one: Any, other: Any) -> bool:
-    """Whether two nodes are equal to the last bit; NaN equals NaN."""
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, Numbers):
-        if one.values is None or other.values is None:
-            return one.shape == other.shape
-        return (
-            one.shape == other.shape
-            and one.dtype == other.dtype
-            and one.values.tobytes() == other.values.tobytes()
-        )
-    if isinstance(one, Items):
-        return len(one.items) == len(other.items) and all(map(same, one.items, other.items))
-    if isinstance(one, Mapping):
-        return list(one.entries) == list(other.entries) and all(
-            map(same, one.entries.values(), other.entries.values())
-        )
-    return one == other

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from checks.run.plain_data import Items, Mapping, Nothing, Numbers, Strange, Text, plain
+from checks.run.nodes import Items, Mapping, Nothing, Numbers, Strange, Text
+from checks.run.plain_data import plain
 
 MOST_TEXT = 8 * 2**20
 MOST_BYTES = 256 * 2**20
@@ -69,42 +70,52 @@ def receive(read: Callable[[int], bytes]) -> dict[str, Any]:
 
 def _written(value: Any, buffers: list[bytes]) -> Any:
     """JSON for a message: `{"~": kind, ...}` where it is a node, itself where it is plain."""
-    if isinstance(value, Numbers):
-        return _numbers(value, buffers)
-    if isinstance(value, Items):
-        held = [_written(one, buffers) for one in value.items]
-        return {"~": "items", "items": held, "kind": value.kind, "names": list(value.names)}
-    if isinstance(value, Mapping):
-        pairs = [[_key(key), _written(one, buffers)] for key, one in value.entries.items()]
-        return {"~": "mapping", "pairs": pairs}
-    if isinstance(value, Text):
-        return {"~": "text", "text": _clean(value.text)}
-    if isinstance(value, Nothing):
-        return {"~": "nothing"}
-    if isinstance(value, Strange):
-        return {"~": "strange", "what": _clean(value.what), "untouched": value.untouched}
-    if isinstance(value, Lent):
-        return {"~": "lent", "number": value.number}
+    write = WRITERS.get(type(value))
+    if write:
+        return write(value, buffers)
     if isinstance(value, dict):
-        return {key: _written(one, buffers) for key, one in value.items()}
+        return {key: _written(entry, buffers) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_written(one, buffers) for one in value]
+        return [_written(item, buffers) for item in value]
     return _clean(value) if isinstance(value, str) else value
 
 
-def _numbers(value: Numbers, buffers: list[bytes]) -> dict[str, Any]:
-    said = {"~": "numbers", "shape": list(value.shape), "dtype": value.dtype, "home": value.home}
+def _write_numbers(value: Numbers, buffers: list[bytes]) -> dict[str, Any]:
+    form = {"~": "numbers", "shape": list(value.shape), "dtype": value.dtype, "home": value.home}
     if value.values is None:
-        return said | {"stored": None, "buffer": None}
+        return form | {"stored": None, "buffer": None}
     stored = {"b": "bool", "i": "int64", "u": "int64", "c": "complex128"}.get(
         value.values.dtype.kind, "float32" if value.values.dtype == np.float32 else "float64"
     )
     buffers.append(np.ascontiguousarray(value.values, DTYPES[stored]).tobytes())
-    return said | {"stored": stored, "buffer": len(buffers) - 1}
+    return form | {"stored": stored, "buffer": len(buffers) - 1}
+
+
+def _write_items(value: Items, buffers: list[bytes]) -> dict[str, Any]:
+    items = [_written(item, buffers) for item in value.items]
+    return {"~": "items", "items": items, "kind": value.kind, "names": list(value.names)}
+
+
+def _write_mapping(value: Mapping, buffers: list[bytes]) -> dict[str, Any]:
+    pairs = [[_key(key), _written(entry, buffers)] for key, entry in value.entries.items()]
+    return {"~": "mapping", "pairs": pairs}
+
+
+WRITERS: dict[type, Callable[[Any, list], dict[str, Any]]] = {
+    Numbers: _write_numbers,
+    Items: _write_items,
+    Mapping: _write_mapping,
+    Text: lambda value, _: {"~": "text", "text": _clean(value.text)},
+    Nothing: lambda *_: {"~": "nothing"},
+    Strange: lambda value, _: {
+        "~": "strange", "what": _clean(value.what), "untouched": value.untouched
+    },
+    Lent: lambda value, _: {"~": "lent", "number": value.number},
+}  # fmt: skip
 
 
 def _key(key: Any) -> Any:
-    return {"tuple": [_key(one) for one in key]} if isinstance(key, tuple) else key
+    return {"tuple": [_key(part) for part in key]} if isinstance(key, tuple) else key
 
 
 def _clean(text: str) -> str:
@@ -116,56 +127,56 @@ def _read(value: Any, buffers: list[bytes], depth: int) -> Any:
     if depth > DEEPEST:
         raise GarbageError("lists nested too deeply")
     if isinstance(value, list):
-        return [_read(one, buffers, depth + 1) for one in value]
+        return [_read(item, buffers, depth + 1) for item in value]
     if not isinstance(value, dict):
         return value
     kind = value.get("~")
     if kind is None:
-        return {key: _read(one, buffers, depth + 1) for key, one in value.items()}
+        return {key: _read(entry, buffers, depth + 1) for key, entry in value.items()}
     return READERS[kind](value, buffers, depth)
 
 
-def _read_numbers(said: dict, buffers: list[bytes], depth: int) -> Numbers:
-    shape = tuple(said["shape"])
-    if not all(type(one) is int and 0 <= one < 2**62 for one in shape) or len(shape) > 32:
+def _read_numbers(form: dict, buffers: list[bytes], depth: int) -> Numbers:
+    shape = tuple(form["shape"])
+    if not all(type(size) is int and 0 <= size < 2**62 for size in shape) or len(shape) > 32:
         raise GarbageError("an array of an impossible shape")
-    if said["dtype"] not in NAMES_OF_DTYPES or said["home"] not in ("python", "numpy", "torch"):
+    if form["dtype"] not in NAMES_OF_DTYPES or form["home"] not in ("python", "numpy", "torch"):
         raise GarbageError("an array of an unknown kind")
-    if said["stored"] is None:
-        return Numbers(None, shape, said["dtype"], said["home"])
-    dtype, raw = np.dtype(DTYPES[said["stored"]]), buffers[said["buffer"]]
+    if form["stored"] is None:
+        return Numbers(None, shape, form["dtype"], form["home"])
+    dtype, raw = np.dtype(DTYPES[form["stored"]]), buffers[form["buffer"]]
     if math.prod(shape) * dtype.itemsize != len(raw):
         raise GarbageError("an array whose bytes do not fill its shape")
     values = np.frombuffer(raw, dtype).reshape(shape)
-    if said["dtype"] in NARROWED:
-        values = values.astype(said["dtype"])
-    return Numbers(values, shape, said["dtype"], said["home"])
+    if form["dtype"] in NARROWED:
+        values = values.astype(form["dtype"])
+    return Numbers(values, shape, form["dtype"], form["home"])
 
 
-def _read_items(said: dict, buffers: list[bytes], depth: int) -> Items:
-    if said["kind"] not in ("tuple", "list", "set", "dataclass"):
+def _read_items(form: dict, buffers: list[bytes], depth: int) -> Items:
+    if form["kind"] not in ("tuple", "list", "set", "dataclass"):
         raise GarbageError("a collection of an unknown kind")
-    held = tuple(_read(one, buffers, depth + 1) for one in said["items"])
-    return Items(held, said["kind"], tuple(str(name) for name in said["names"]))
+    items = tuple(_read(item, buffers, depth + 1) for item in form["items"])
+    return Items(items, form["kind"], tuple(str(name) for name in form["names"]))
 
 
-def _read_mapping(said: dict, buffers: list[bytes], depth: int) -> Mapping:
-    pairs = said["pairs"]
-    return Mapping({_unkey(key): _read(one, buffers, depth + 1) for key, one in pairs})
+def _read_mapping(form: dict, buffers: list[bytes], depth: int) -> Mapping:
+    pairs = form["pairs"]
+    return Mapping({_unkey(key): _read(entry, buffers, depth + 1) for key, entry in pairs})
 
 
 def _unkey(key: Any) -> Any:
-    return tuple(_unkey(one) for one in key["tuple"]) if isinstance(key, dict) else key
+    return tuple(_unkey(part) for part in key["tuple"]) if isinstance(key, dict) else key
 
 
 READERS: dict[str, Callable[[dict, list, int], Any]] = {
     "numbers": _read_numbers,
     "items": _read_items,
     "mapping": _read_mapping,
-    "text": lambda said, *_: Text(str(said["text"])),
+    "text": lambda form, *_: Text(str(form["text"])),
     "nothing": lambda *_: Nothing(),
-    "strange": lambda said, *_: Strange(str(said["what"]), bool(said["untouched"])),
-    "lent": lambda said, *_: Lent(int(said["number"])),
+    "strange": lambda form, *_: Strange(str(form["what"]), bool(form["untouched"])),
+    "lent": lambda form, *_: Lent(int(form["number"])),
 }
 
 
@@ -174,30 +185,37 @@ def taken_apart(value: Any, lend: Callable[[Any], int] | None = None) -> Any:
     if lend and callable(value) and not isinstance(value, type):
         return Lent(lend(value))
     if lend and type(value) in (tuple, list):
-        return Items(tuple(taken_apart(one, lend) for one in value), type(value).__name__)
+        return Items(tuple(taken_apart(item, lend) for item in value), type(value).__name__)
     if lend and type(value) is dict:
-        return Mapping({key: taken_apart(one, lend) for key, one in value.items()})
+        return Mapping({key: taken_apart(entry, lend) for key, entry in value.items()})
     return plain(value)
 
 
 def put_together(node: Any, borrow: Callable[[int], Any] | None = None) -> Any:
     """The value that nodes describe: numbers, arrays, tensors, tuples, lists, dictionaries."""
-    if isinstance(node, Numbers):
-        return node if node.values is None else _revived(node)
-    if isinstance(node, Items):
-        held = [put_together(one, borrow) for one in node.items]
-        if node.names and len(node.names) == len(held):
-            return namedtuple("Result", node.names, rename=True)(*held)
-        return {"list": list, "set": set}.get(node.kind, tuple)(held)
-    if isinstance(node, Mapping):
-        return {key: put_together(one, borrow) for key, one in node.entries.items()}
-    if isinstance(node, Text):
-        return node.text
-    if isinstance(node, Nothing):
-        return None
-    if isinstance(node, Lent) and borrow:
-        return borrow(node.number)
-    return node
+    build = BUILDERS.get(type(node))
+    return build(node, borrow) if build else node
+
+
+def _build_items(node: Items, borrow: Callable | None) -> Any:
+    items = [put_together(item, borrow) for item in node.items]
+    if node.names and len(node.names) == len(items):
+        return namedtuple("Result", node.names, rename=True)(*items)
+    return {"list": list, "set": set}.get(node.kind, tuple)(items)
+
+
+def _build_mapping(node: Mapping, borrow: Callable | None) -> dict:
+    return {key: put_together(entry, borrow) for key, entry in node.entries.items()}
+
+
+BUILDERS: dict[type, Callable[[Any, Callable | None], Any]] = {
+    Numbers: lambda node, _: node if node.values is None else _revived(node),
+    Items: _build_items,
+    Mapping: _build_mapping,
+    Text: lambda node, _: node.text,
+    Nothing: lambda *_: None,
+    Lent: lambda node, borrow: borrow(node.number) if borrow else node,
+}
 
 
 def _revived(node: Numbers) -> Any:

@@ -20,8 +20,7 @@ from nbformat import NotebookNode
 
 from checks import Exercise
 from checks.feedback.misconceptions import misconceptions
-from checks.released import load as load_recorded
-from checks.released import record
+from checks.released import exercise_bytes, load_exercise
 from classroom.handing_out.extract import slices
 from classroom.handing_out.nbgrader_otter import ENGINES
 from classroom.provided import allowed, load
@@ -55,7 +54,7 @@ def release(names: list[str], out: Path, engine: str = "") -> list[Path]:
     exercises = {name: load(name) for name in names}
     given = together(exercises)
     for name, exercise in exercises.items():
-        put(out / "exercises" / f"{name}.checks", record(exercise))
+        put(out / "exercises" / f"{name}.checks", exercise_bytes(exercise))
         page = out / ("" if engine else "exercises") / f"{name}.ipynb"
         put(page, nbformat.writes(adapted(unsolved(name), out, name, engine)) + "\n")
     put(out / "exercises" / "__init__.py", "")
@@ -122,7 +121,7 @@ def adapted(notebook: NotebookNode, out: Path, name: str, engine: str) -> Notebo
     """The notebook with points where an engine gives them; a task that is judged later has none."""
     if not engine:
         return notebook
-    recorded = load_recorded(out / "exercises" / f"{name}.checks").tasks
+    recorded = load_exercise(out / "exercises" / f"{name}.checks").tasks
     return ENGINES[engine](notebook, {task.id: task for task in recorded if not task.later})
 
 

@@ -24,7 +24,9 @@ INSIDE = (
     "checks/task.py",
     "checks/drivers.py",
     "checks/run/call.py",
+    "checks/run/nodes.py",
     "checks/run/plain_data.py",
+    "checks/run/world.py",
     "checks/run/wire.py",
     "classroom/sandbox/worker.py",
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from checks.run.call import Elsewhere, Mistake, Outcome
-from checks.run.plain_data import NODES
+from checks.run.nodes import NODES
 from checks.run.wire import Lent, error_named, put_together, taken_apart
 from checks.task import Case
 from classroom.sandbox.sandbox import EndedError, Sandbox

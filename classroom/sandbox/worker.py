@@ -16,9 +16,11 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from checks.run.call import Outcome, TooSlow, describe, observe
-from checks.run.plain_data import Strange, plain
+from checks.run.call import Outcome, describe_error, observe
+from checks.run.nodes import Strange
+from checks.run.plain_data import plain
 from checks.run.wire import ABSENT, Lent, error_named, knows_torch, packed, put_together, receive
+from checks.run.world import TooSlow
 from checks.task import Case
 
 COURSE = {"lib", "checks", "figures", "exercises", "classroom", "book"}
@@ -95,7 +97,7 @@ class Answers:
         error = ended.error_before_exec or ended.error_in_exec
         if error is None:
             return {}
-        found = describe(error, None)
+        found = describe_error(error, None)
         if isinstance(error, SyntaxError):
             message = str(error.msg)[:600]
             return {"error": "SyntaxError", "message": message, "line": error.lineno or 0}
@@ -139,7 +141,7 @@ class Answers:
         try:
             return {"value": self.lend(self.done(said))}
         except (Exception, TooSlow) as error:
-            found = describe(error, None)
+            found = describe_error(error, None)
             return {"error": found.type, "message": found.message}
 
     def done(self, said: dict[str, Any]) -> Any:

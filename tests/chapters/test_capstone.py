@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from checks import grade_source
-from checks.feedback.explain import hold
+from checks.feedback.explain import ask_law
 from checks.run.call import convert
 from checks.task import Case
 from exercises import gpt2_by_parts as parts
@@ -53,7 +53,7 @@ BREAKS = {
 
 
 def broken(law, answer, library="numpy"):
-    return [case.about for case in CASES if hold(law, answer, case, library) is not True]
+    return [case.about for case in CASES if ask_law(law, answer, case, library) is not True]
 
 
 def test_for_every_law_there_is_a_model_that_breaks_it():
@@ -110,7 +110,7 @@ def test_the_laws_reach_torch_as_they_reach_numpy():
         return torch.from_numpy(np.asarray(parts.gpt2(*numpy, heads)))
 
     for law in LAWS:
-        assert hold(law, answer, CASES[1], "torch") is True, law.name
+        assert ask_law(law, answer, CASES[1], "torch") is True, law.name
 
 
 LEARNER = """

@@ -19,13 +19,17 @@ from hypothesis import strategies as st
 
 from checks import Case, Exercise, Law, Task, Verdict, Wrong, grade_source, judge
 from checks.feedback import verdict
+from checks.feedback.blocks import node_text
 from checks.feedback.misconceptions import misconceptions
 from checks.feedback.words import place_of
 from checks.notebook import Cells, Check
 from checks.run import call
 from checks.run.call import observe
 from checks.run.compare import compare
-from checks.run.plain_data import Strange, as_numbers, plain, same
+from checks.run.nodes import Strange
+from checks.run.plain_data import plain
+
+HALF = {"checks.run.call", "checks.run.nodes", "checks.run.plain_data", "checks.run.world"}
 
 
 class Pair(NamedTuple):
@@ -760,8 +764,8 @@ class TestLaws:
 class TestAuthors:
     def test_cases_depend_on_seed_and_task_alone(self):
         one, other = SCORES.draw(1), SCORES.draw(1)
-        assert all(same(plain(a.args), plain(b.args)) for a, b in zip(one, other, strict=True))
-        assert not same(plain(one[0].args), plain(SCORES.draw(2)[0].args))
+        assert all(plain(a.args).equals(plain(b.args)) for a, b in zip(one, other, strict=True))
+        assert not plain(one[0].args).equals(plain(SCORES.draw(2)[0].args))
 
     def test_a_reference_that_fails_is_an_error_of_the_course(self):
         with pytest.raises(RuntimeError, match="reference"):
@@ -838,14 +842,14 @@ class TestVerdicts:
         for claim in ("S0-21", "S0-22"):
             text = (Path(verdict.__file__).parents[2] / "chapters/05_scaling.md").read_text("utf8")
             above = text.partition(f'<a id="claim-{claim}">')[0].rpartition("\n## ")[2]
-            said = verdict.place(f"chapters/05_scaling.html#claim-{claim}")
+            said = verdict.place_in_words(f"chapters/05_scaling.html#claim-{claim}")
             assert said == f"chapter 5, scaling, \u201c{above.splitlines()[0]}\u201d"
-        text = verdict.place("chapters/05_scaling.html#width-of-the-head-not-of-the-model")
+        text = verdict.place_in_words("chapters/05_scaling.html#width-of-the-head-not-of-the-model")
         assert text == "chapter 5, scaling, \u201cWidth of the head, not of the model\u201d"
         gone = "chapters/98_far.html"
-        assert verdict.place(f"{gone}#claim-S0-21") == "chapter 98, far, at claim S0-21"
-        assert verdict.place(f"{gone}#by-hand") == "chapter 98, far, \u201cby hand\u201d"
-        assert verdict.place("chapters/05_scaling.html") == "chapter 5, scaling"
+        assert verdict.place_in_words(f"{gone}#claim-S0-21") == "chapter 98, far, at claim S0-21"
+        assert verdict.place_in_words(f"{gone}#by-hand") == "chapter 98, far, \u201cby hand\u201d"
+        assert verdict.place_in_words("chapters/05_scaling.html") == "chapter 5, scaling"
 
     def test_nobody_is_sent_to_a_chapter_after_that_of_the_task(self):
         ahead, here = misconceptions()["M11"], misconceptions()["M01"]
@@ -862,11 +866,11 @@ class TestVerdicts:
 
     def test_the_calling_half_knows_nothing_of_the_right_answer(self):
         folder = Path(call.__file__).parent
-        for name in ("call.py", "plain_data.py"):
-            tree = ast.parse((folder / name).read_text("utf8"))
+        for name in HALF:
+            tree = ast.parse((folder / f"{name.rpartition('.')[2]}.py").read_text("utf8"))
             imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
             ours = {one for one in imported if one and one.startswith(("checks", "lib"))}
-            assert ours <= {"checks.task", "checks.run.plain_data"}
+            assert ours <= {*HALF, "checks.status", "checks.task"}
 
 
 class TestNotebookFace:
@@ -970,10 +974,10 @@ class TestComparing:
     ))  # fmt: skip
     def test_any_value_can_be_taken_apart_shown_and_compared(self, value):
         node = plain(value)
-        assert same(node, plain(value))
+        assert node.equals(plain(value))
         assert compare(node, plain(value)) is None
-        assert isinstance(verdict.show(node), str)
-        as_numbers(node)
+        assert isinstance(node_text(node), str)
+        node.as_numbers()
 
 
 def test_the_engine_loads_without_torch_and_ipython():

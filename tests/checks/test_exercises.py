@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from checks import Task, judge
-from checks.check import truth
 from checks.feedback.misconceptions import misconceptions
 from checks.feedback.verdict import split_read
-from checks.run.plain_data import Numbers
+from checks.run.nodes import Numbers
+from checks.run.trial import right_outcomes
+from checks.status import Status
 from tests.conftest import without_shape_checks
 from tests.support.attempts import NAMES, ROOT, answers, known_once, leaves, load, section
 from tests.support.kill_matrix import FORMS, RECORD, Form
@@ -92,7 +93,7 @@ def test_the_reference_passes_and_is_finite_and_not_saturated(name: str, task: T
         assert verdict.passed, verdict
         if task.is_value:
             continue
-        for outcome in truth(task, task.draw(seed)):
+        for outcome in right_outcomes(task, task.draw(seed)):
             for leaf in leaves(outcome.value):
                 check_sound(task, leaf)
 
@@ -122,19 +123,20 @@ def test_right_answers_in_five_styles_pass(name: str, task: Task) -> None:
 def test_each_wrong_idea_is_killed_and_named(name: str, task: Task) -> None:
     assert task.wrong, f"task {task.id} knows no wrong idea"
     for wrong in task.wrong:
-        assert set(wrong.ids) <= set(misconceptions()), wrong.misconception
+        unknown = set(wrong.ids) - set(misconceptions())
+        assert not unknown, f"{unknown}: write it in checks/feedback/misconceptions.yml"
         for seed in SEEDS:
             verdict = judge(task, wrong.answer, seed)
-            assert verdict.status in ("wrong", "raised", "not understood"), verdict
+            assert verdict.status in (Status.WRONG, Status.RAISED, Status.NOT_UNDERSTOOD), verdict
             assert verdict.misconceptions == wrong.ids, f"seed {seed}\n{verdict}"
 
 
 @each_task
 @each_form
 def test_a_failure_of_form_is_told_in_its_own_words(name: str, task: Task, form: Form) -> None:
-    verdict = form.tried(name, task)
+    verdict = form.judged(name, task)
     assert recorded(name, task)["forms"][form.name] is (None if verdict is None else True)
-    assert verdict is None or form.told(task, verdict), verdict
+    assert verdict is None or form.explained(task, verdict), verdict
 
 
 def recorded(name: str, task: Task) -> dict:

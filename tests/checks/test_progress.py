@@ -14,10 +14,11 @@ from nbclient import NotebookClient
 from traitlets.config import Config
 
 from checks import Case, Exercise, Task, Wrong, grade_source, judge
-from checks.feedback.verdict import Reading, Table, Verdict
+from checks.feedback.verdict import ReadingList, Table, Verdict
 from checks.notebook import Check
 from checks.progress import log, summary
 from checks.progress.log import Note
+from checks.status import Status
 
 
 def task(id_, name, read="chapters/05_scaling.html") -> Task:
@@ -38,20 +39,20 @@ LATER = Exercise(
 def file(tmp_path, monkeypatch) -> Path:
     """A place of its own for the record, which does not exist yet."""
     path = tmp_path / "learner" / "record.jsonl"
-    monkeypatch.setenv(log.PLACE, str(path))
-    monkeypatch.setattr(summary, "exercises", lambda: [SCALING, LATER])
+    monkeypatch.setenv(log.VARIABLE, str(path))
+    monkeypatch.setattr(summary, "all_exercises", lambda: [SCALING, LATER])
     monkeypatch.setattr(log, "_unwritten", "")
     return path
 
 
 def verdict(task="5.1", status="passed", *ideas) -> Verdict:
-    return Verdict(status, task, f"Task {task}", misconceptions=ideas)
+    return Verdict(Status(status), task, f"Task {task}", misconceptions=ideas)
 
 
-def noted(*verdicts) -> summary.Record:
+def noted(*verdicts) -> summary.ProgressSummary:
     for n, one in enumerate(verdicts):
         log.note(one, f"answer {n}")
-    return summary.read()
+    return summary.read_progress()
 
 
 def face(exercise=SCALING, live=True, **namespace) -> Check:
@@ -68,7 +69,7 @@ def test_a_check_in_a_notebook_is_noted_and_one_outside_is_not(file):
     assert not file.exists()
     face(one=lambda x: x + 2)("5.1")
     face(one=lambda x: x + 1)("5.1")
-    assert [one[:3] for one in log.found().notes] == [
+    assert [one[:3] for one in log.read_notes().notes] == [
         ("5.1", "wrong", ("M01",)), ("5.1", "passed", ())
     ]  # fmt: skip
 
@@ -97,19 +98,19 @@ def test_a_note_holds_no_answer_and_no_name(file):
 
 def test_off_notes_nothing(monkeypatch):
     for word in ("off", "OFF", ""):
-        monkeypatch.setenv(log.PLACE, word)
-        assert log.place() == Path(os.devnull)
+        monkeypatch.setenv(log.VARIABLE, word)
+        assert log.log_path() == Path(os.devnull)
         log.note(verdict())
-        assert log.found() == ([], [])
+        assert log.read_notes() == ([], [])
         assert log.forget() == "Nothing is noted."
     assert Path(os.devnull).exists()
 
 
 def test_without_a_word_the_record_lies_in_the_users_data_and_not_in_the_course(monkeypatch):
-    monkeypatch.delenv(log.PLACE, raising=False)
+    monkeypatch.delenv(log.VARIABLE, raising=False)
     course = Path(log.__file__).resolve().parents[2]
-    assert log.place().name == "record.jsonl"
-    assert course not in log.place().parents
+    assert log.log_path().name == "record.jsonl"
+    assert course not in log.log_path().parents
 
 
 # Nothing is lost, and nobody is stopped.
@@ -122,8 +123,8 @@ def test_two_notebooks_at_once_lose_no_line(file):
     )
     both = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(3)]
     assert [one.wait() for one in both] == [0, 0, 0]
-    assert len(log.found().notes) == 300
-    assert log.found().remarks == []
+    assert len(log.read_notes().notes) == 300
+    assert log.read_notes().remarks == []
 
 
 @pytest.mark.parametrize(
@@ -139,7 +140,7 @@ def test_a_damaged_line_spoils_only_itself_and_is_left_as_found(file, damage):
     with file.open("ab") as held:
         held.write(damage)  # without an end of the line, as a killed notebook leaves it
     told = noted(verdict("5.2"))
-    assert [one.task for one in log.found().notes] == ["5.1", "5.2"]
+    assert [one.task for one in log.read_notes().notes] == ["5.1", "5.2"]
     assert "1 line is damaged and left as found" in repr(told)
     assert damage in file.read_bytes()
 
@@ -164,8 +165,8 @@ def test_a_folder_in_the_place_of_the_file_is_told(file):
 
 
 def test_an_empty_record_is_a_sentence(file):
-    assert repr(summary.read()).startswith("Nothing is noted yet")
-    assert "<table>" not in summary.read()._repr_html_()
+    assert repr(summary.read_progress()).startswith("Nothing is noted yet")
+    assert "<table>" not in summary.read_progress()._repr_html_()
 
 
 def test_results_are_counted_by_the_skill_to_which_a_task_sends_its_reader(file):
@@ -179,7 +180,7 @@ def test_running_the_same_answer_again_is_no_other_attempt(file):
     for text in ("a", "a", "b", "c"):
         log.note(verdict("5.1", "passed" if text == "c" else "wrong"), text)
     log.note(verdict("5.1", "wrong"), "d")
-    one = summary.read().standings[0]
+    one = summary.read_progress().standings[0]
     assert (one.passed, one.tries, one.first_try) == (True, 3, False)
 
 
@@ -197,10 +198,10 @@ def test_a_wrong_idea_is_overcome_when_its_task_has_passed_since_and_open_again_
 
 def test_a_wrong_idea_met_in_two_tasks_is_overcome_in_both_or_not_at_all(file):
     told = noted(verdict("5.1", "wrong", "M01"), verdict("5.2", "wrong", "M01"), verdict("5.1"))
-    assert told.ideas() == [
+    assert told.misconceptions() == [
         {"id": "M01", "name": "no scaling", "tasks": ["5.1", "5.2"], "overcome": False}
     ]
-    assert noted(verdict("5.2")).ideas()[0]["overcome"]
+    assert noted(verdict("5.2")).misconceptions()[0]["overcome"]
 
 
 def test_what_to_read_again_is_a_link_in_a_notebook_and_words_in_a_terminal(file):
@@ -215,28 +216,28 @@ def test_what_to_read_again_is_a_link_in_a_notebook_and_words_in_a_terminal(file
 def test_notes_of_tasks_and_ideas_that_are_gone_are_passed_over(file):
     told = noted(verdict("99.9"), verdict("5.1", "wrong", "M999"))
     assert [one.task.id for one in told.standings] == ["5.1"]
-    assert told.ideas() == []
+    assert told.misconceptions() == []
     repr(told)
 
 
 def test_nothing_of_a_note_runs_in_the_page(file):
     noted(verdict("5.1", "wrong", "<script>"))
-    assert "<script>" not in summary.read()._repr_html_()
+    assert "<script>" not in summary.read_progress()._repr_html_()
 
 
 def test_forgetting_removes_every_trace(file):
     noted(verdict())
     assert face().forget() == "All that was noted is removed."
     assert not file.exists()
-    assert repr(summary.read()).startswith("Nothing is noted yet")
+    assert repr(summary.read_progress()).startswith("Nothing is noted yet")
 
 
 # Of all the course.
 
 
 def test_every_task_of_the_course_has_one_skill(monkeypatch):
-    every = summary.exercises()
-    grouped = summary.skills(every)
+    every = summary.all_exercises()
+    grouped = summary.tasks_by_skill(every)
     assert len(grouped) == len(every)
     assert sorted(one.id for tasks in grouped.values() for one in tasks) == sorted(
         one.id for exercise in every for one in exercise.tasks
@@ -258,22 +259,23 @@ def test_an_exported_file_shows_whether_it_was_changed_and_claims_no_more(file, 
         "answer_sha256": log.hashlib.sha256(b"answer 1").hexdigest(),
     }  # fmt: skip
     assert written["skills"] == [
-        {"skill": "Scaling", "tasks": 3, "passed": 2, "at_once": 1, "wrong_ideas": 1, "overcome": 1}
-    ]
+        {"skill": "Scaling", "tasks": 3, "passed": 2, "at_once": 1,
+         "misconceptions": 1, "overcome": 1}
+    ]  # fmt: skip
     assert "proves neither" in written["worth"]
     path.write_text(path.read_text("utf8").replace('"tries": 2', '"tries": 1'), "utf8")
     assert not summary.unharmed(path)
 
 
 def test_the_course_is_known_by_all_that_marks_an_answer():
-    one = summary.course()
-    assert one == summary.course()
+    one = summary.course_version()
+    assert one == summary.course_version()
     assert re.fullmatch("[0-9a-f]{64}", one["checks_sha256"])
     assert one["version"]
 
 
 def test_tables_keep_their_form():
-    table = Table(("a", "b"), [("<x>", Reading(("chapters/05_scaling.html",)))], "f")
+    table = Table(("a", "b"), [("<x>", ReadingList(("chapters/05_scaling.html",)))], "f")
     assert "&lt;x&gt;" in table._repr_html_()
     assert "05_scaling.ipynb" in table._repr_html_()
     assert "chapter 5, scaling" in repr(table)
@@ -298,7 +300,7 @@ def test_a_learner_in_a_notebook_is_followed_from_a_mistake_to_a_pass(file):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(one) for one in cells])
     socket = Config(ConnectionFileMixin={"transport": "ipc", "ip": str(file.parents[1] / "k")})
     NotebookClient(notebook, kernel_name="python3", timeout=120, config=socket).execute()
-    notes = log.found().notes
+    notes = log.read_notes().notes
     assert [(one.status, one.misconceptions) for one in notes] == [
         ("wrong", ("M18",)), ("wrong", ("M18",)), ("passed", ())
     ]  # fmt: skip

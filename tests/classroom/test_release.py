@@ -61,7 +61,7 @@ def test_a_bundle_holds_neither_the_checks_nor_outputs_nor_a_secret(bundles, nam
 @pytest.mark.parametrize("name", NAMES)
 def test_recorded_checks_pass_what_is_right_and_nothing_that_is_wrong(bundles, name, bare_calls):
     exercise = load(name)
-    handed_out = released.load(bundles / name / "exercises" / f"{name}.checks")
+    handed_out = released.load_exercise(bundles / name / "exercises" / f"{name}.checks")
     same = []
     for task, there in zip(exercise.tasks, handed_out.tasks, strict=True):
         assert (task.id, task.importance) == (there.id, there.importance)
@@ -78,7 +78,8 @@ def test_recorded_checks_pass_what_is_right_and_nothing_that_is_wrong(bundles, n
 
 
 def test_what_cannot_be_recorded_is_judged_later_and_said_so(bundles):
-    handed_out = released.load(bundles / "07_self_attention/exercises/07_self_attention.checks")
+    file = bundles / "07_self_attention/exercises/07_self_attention.checks"
+    handed_out = released.load_exercise(file)
     said = judge(handed_out["7.6"], lambda function, x: True)
     assert (said.status, said.passed) == ("later", False)
     assert "when your work is graded" in repr(said)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from checks import judge
-from checks.run.call import beside
+from checks.run.call import run_driver
 from classroom.provided import allowed, load, provider
 from classroom.sandbox.isolation import INSIDE, Limits, inside, readable, wrapped
 from classroom.sandbox.remote_answer import Remote, answer_named, outcome_in, run_cells
@@ -140,7 +140,7 @@ def test_an_input_that_was_edited_there_is_noticed_here(sandbox):
 def test_a_driver_that_stands_beside_the_answer_measures_there(sandbox):
     from checks.drivers import most_bytes
 
-    held = beside(answer_named(sandbox, "holds"), most_bytes, 100_000)
+    held = run_driver(answer_named(sandbox, "holds"), most_bytes, 100_000)
     assert 800_000 <= held < 900_000
 
 

@@ -1,4 +1,4 @@
-"""Attempts at an exercise, made from its page and its answers: unsolved, spoilt, disguised."""
+"""Attempts at an exercise, made from its page and its answers: unsolved, spoiled, disguised."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ import functools
 import importlib
 import importlib.util
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from checks import Task, Wrong, check
+from checks import Case, Task, Wrong
 from checks.feedback import named_ideas
-from checks.run.plain_data import Items, Mapping, Numbers, as_numbers
+from checks.run import trial
+from checks.run.nodes import Mapping, Node, Numbers
 from tests.support.pages import cells
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,16 +45,16 @@ def page(name: str) -> str:
 def section(name: str, task: str) -> str:
     """The part of a page that begins with `## 5.1 ...`."""
     parts = re.split(r"^(?=## )", page(name), flags=re.MULTILINE)
-    found = [part for part in parts if re.match(rf"## {re.escape(task)}[ .:]", part)]
-    assert len(found) == 1, f"{name}.md has {len(found)} headings '## {task} ...'"
-    return found[0]
+    headed = [part for part in parts if re.match(rf"## {re.escape(task)}[ .:]", part)]
+    assert len(headed) == 1, f"{name}.md has {len(headed)} headings '## {task} ...'"
+    return headed[0]
 
 
 def stub(name: str, task: Task) -> str:
     """The text of the cell that waits for the learner."""
-    found = [source for tags, source in cells(section(name, task.id)) if "exercise" in tags]
-    assert len(found) == 1, f"task {task.id} needs exactly one cell tagged exercise"
-    return found[0]
+    waiting = [source for tags, source in cells(section(name, task.id)) if "exercise" in tags]
+    assert len(waiting) == 1, f"task {task.id} needs exactly one cell tagged exercise"
+    return waiting[0]
 
 
 @functools.cache
@@ -77,37 +78,46 @@ def rewritten(name: str, task: Task, body: str) -> str:
     )
 
 
-def leaves(node: Any) -> list[Numbers]:
+def leaves(node: Node) -> list[Numbers]:
     """All arrays inside a node."""
-    if isinstance(node, Items) and as_numbers(node) is None:
-        return [leaf for one in node.items for leaf in leaves(one)]
-    if isinstance(node, Mapping):
-        return [leaf for one in node.entries.values() for leaf in leaves(one)]
-    numbers = as_numbers(node)
-    return [numbers] if numbers is not None else []
+    numbers = node.as_numbers()
+    if numbers is not None:
+        return [numbers]
+    parts = node.entries.values() if isinstance(node, Mapping) else getattr(node, "items", ())
+    return [leaf for part in parts for leaf in leaves(part)]
 
 
-def altered(task: Task, before: Any = None, after: Any = None) -> tuple[Task, Any]:
-    """The reference, with its arguments edited or its result changed; and the task to judge it."""
+def altered(
+    task: Task,
+    edit: Callable[[Sequence], None] | None = None,
+    change: Callable[[Any], Any] | None = None,
+) -> tuple[Task, Callable]:
+    """A task, and an answer to it: the reference that edits its arguments or changes its result.
 
-    def run(driver: Any, *args: Any, **kwargs: Any) -> Any:
-        result = driver(*args, **kwargs)
-        if before:
-            before(args[-task_arity:] if task.call else args, kwargs)
-        return after(result) if after else result
+    Where the task has a `call` of its own, the result is what that gives for the reference.
+    """
+    count, own_call = len(task.draw()[0].args), task.call
 
-    task_arity = len(task.draw()[0].args)
-    if task.call is None:
-        answer = functools.wraps(task.reference)(functools.partial(run, task.reference))
-        return task, answer
-    original = task.call
+    def altered_call(function: Callable, *args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        if edit:
+            edit(args[-count:])
+        return change(result) if change else result
 
-    def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
-        if answer is not altered:
-            return original(answer, *args, **kwargs)
-        return run(original, task.reference, *args, **kwargs)
+    if own_call is None:
+        return task, functools.wraps(task.reference)(
+            functools.partial(altered_call, task.reference)
+        )
 
-    return dataclasses.replace(task, call=call), altered
+    def answer() -> None:
+        """Stand for the altered reference, which only `call` can run."""
+
+    def call(asked: Any, *args: Any, **kwargs: Any) -> Any:
+        if asked is answer:
+            return altered_call(own_call, task.reference, *args, **kwargs)
+        return own_call(asked, *args, **kwargs)
+
+    return dataclasses.replace(task, call=call), answer
 
 
 def widen(result: Any) -> Any:
@@ -133,7 +143,7 @@ class Agreeable:
 def nowhere(result: Any) -> Any:
     """The same result with NaN for every fraction; None where it has none."""
     if isinstance(result, tuple):
-        parts = [nowhere(one) for one in result]
+        parts = [nowhere(part) for part in result]
         parts = [new if new is not None else old for new, old in zip(parts, result, strict=True)]
         changed = any(new is not old for new, old in zip(parts, result, strict=True))
         made = type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
@@ -144,39 +154,40 @@ def nowhere(result: Any) -> Any:
 
 @contextlib.contextmanager
 def known_once() -> Iterator[None]:
-    """Each task is judged some thirty times with each seed: what that always gives again is kept.
+    """Keep what judging a task always gives again: each is judged some thirty times a seed.
 
-    These are its cases, their truth, and what its wrong ideas answer to them. Nothing is lost:
-    an answer gets copies of the cases, and the reference and each wrong idea are themselves
+    These are its cases, their truth, and what its misconceptions answer to them. Nothing is lost:
+    an answer gets copies of the cases, and the reference and each misconception are themselves
     answers that are judged, so one that gave another result the second time would fail.
     """
-    drawn: dict[tuple, tuple[Task, list]] = {}
-    found: dict[int, list] = {}
-    said: dict[tuple[int, int], Any] = {}
-    draw, truth, outcomes_of = Task.draw, check.truth, named_ideas.outcomes_of
+    cases: dict[tuple, tuple[Task, list[Case]]] = {}
+    truths: dict[int, list] = {}
+    ideas: dict[tuple[int, int], Any] = {}
+    draw, right_outcomes = Task.draw, trial.right_outcomes
+    outcome_of = named_ideas.outcome_of
 
-    def draw_once(task: Task, seed: int = 0) -> list:
+    def draw_once(task: Task, seed: int = 0) -> list[Case]:
         key = (task.id, id(task.cases), id(task.reference), seed)
-        if key not in drawn:  # the task is kept, so that what it holds keeps its id
-            drawn[key] = task, draw(task, seed)
-        return drawn[key][1]
+        if key not in cases:  # the task is kept, so that what it holds keeps its id
+            cases[key] = task, draw(task, seed)
+        return cases[key][1]
 
-    def truth_once(task: Task, cases: list) -> list:
-        if id(cases) not in found:
-            found[id(cases)] = truth(task, cases)
-        return found[id(cases)]
+    def right_once(task: Task, drawn: list[Case]) -> list:
+        if id(drawn) not in truths:
+            truths[id(drawn)] = right_outcomes(task, drawn)
+        return truths[id(drawn)]
 
-    def outcomes_once(wrong: Wrong, task: Task, cases: list) -> list:
+    def outcome_once(wrong: Wrong, task: Task, case: Case) -> Any:
+        key = (id(wrong), id(case))
         if task.is_value:
-            return outcomes_of(wrong, task, cases)
-        for case in cases:
-            if (id(wrong), id(case)) not in said:
-                said[id(wrong), id(case)] = outcomes_of(wrong, task, [case])[0]
-        return [said[id(wrong), id(case)] for case in cases]
+            return outcome_of(wrong, task, case)
+        if key not in ideas:
+            ideas[key] = outcome_of(wrong, task, case)
+        return ideas[key]
 
     with (
         patch.object(Task, "draw", draw_once),
-        patch.object(check, "truth", truth_once),
-        patch.object(named_ideas, "outcomes_of", outcomes_once),
+        patch.object(trial, "right_outcomes", right_once),
+        patch.object(named_ideas, "outcome_of", outcome_once),
     ):
         yield

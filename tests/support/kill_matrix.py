@@ -1,19 +1,22 @@
-"""Every task by every wrong idea and by every failure of form: tried, counted, shown in the book.
+"""Every task by every misconception and by every failure of form: tried, counted, in the book.
 
-`python -m tests.support.kill_matrix` tries all of it and writes the record that the book shows.
+`python -m tests.support.kill_matrix` tries all of it and writes the record that the book shows;
+with the names of exercises it tries these alone and keeps the others as they stand.
 """
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from checks import Task, Verdict, grade_source, judge
+from checks.status import OF_A_CHECK, Status
 from tests.support.attempts import (
     NAMES,
     ROOT,
@@ -30,16 +33,16 @@ from tests.support.attempts import (
 )
 
 RECORD = ROOT / "book" / "catalogue" / "kill_matrix.json"
-FAILS = {"wrong", "raised", "not attempted", "missing", "syntax error", "not understood"}
+FAILS = OF_A_CHECK - {Status.PASSED, Status.TOO_SLOW, Status.LATER}
 
 
 @dataclasses.dataclass(frozen=True)
 class Form:
-    """A failure of form: what is handed in, and what a learner must be told."""
+    """A failure of form: what is submitted, and what a learner must read."""
 
     name: str
-    tried: Callable[[str, Task], Verdict | None]
-    told: Callable[[Task, Verdict], bool]
+    judged: Callable[[str, Task], Verdict | None]
+    explained: Callable[[Task, Verdict], bool]
 
 
 def written(function: str, value: str) -> Callable[[str, Task], Verdict]:
@@ -52,35 +55,35 @@ def written(function: str, value: str) -> Callable[[str, Task], Verdict]:
 def result(change: Callable[[Any], Any]) -> Callable[[str, Task], Verdict | None]:
     """The right result, changed; None where there is nothing to change."""
 
-    def tried(name: str, task: Task) -> Verdict | None:
+    def judged(name: str, task: Task) -> Verdict | None:
         if task.is_value:
             changed = change(task.reference)
             return None if changed is None else judge(task, changed)
-        met: list[bool] = []
+        changes: list[bool] = []
 
-        def after(right: Any) -> Any:
+        def change_if_possible(right: Any) -> Any:
             changed = change(right)
-            met.append(changed is not None)
+            changes.append(changed is not None)
             return right if changed is None else changed
 
-        verdict = judge(*altered(task, after=after))
-        return verdict if any(met) else None
+        verdict = judge(*altered(task, change=change_if_possible))
+        return verdict if any(changes) else None
 
-    return tried
+    return judged
 
 
 def edits_its_argument(name: str, task: Task) -> Verdict | None:
     """The reference, after it has changed the first array that it was given."""
     case = task.draw()[0]
-    places = [n for n, value in enumerate(case.args) if isinstance(value, np.ndarray)]
-    if task.is_value or not places:
+    arrays = [n for n, value in enumerate(case.args) if isinstance(value, np.ndarray)]
+    if task.is_value or not arrays:
         return None
 
-    def edit(args: Any, kwargs: Any) -> None:
-        first = args[places[0]]
+    def edit(args: Sequence) -> None:
+        first = args[arrays[0]]
         first[...] = ~first if "bool" in str(first.dtype) else first + 1
 
-    return judge(*altered(task, before=edit))
+    return judge(*altered(task, edit=edit))
 
 
 def missing(name: str, task: Task) -> Verdict:
@@ -158,17 +161,17 @@ FORMS = (
 
 def row(name: str, task: Task) -> dict[str, Any]:
     """All that was tried on one task, and what became of it."""
-    ideas = [(one, judge(task, one.answer)) for one in task.wrong]
+    ideas = [(wrong, judge(task, wrong.answer)) for wrong in task.wrong]
     forms = {}
     for form in FORMS:
-        verdict = form.tried(name, task)
-        forms[form.name] = None if verdict is None else form.told(task, verdict)
+        verdict = form.judged(name, task)
+        forms[form.name] = None if verdict is None else form.explained(task, verdict)
     return {
         "task": task.id,
         "title": task.title,
-        "ideas": [one.misconception for one, _ in ideas],
+        "ideas": [wrong.misconception for wrong, _ in ideas],
         "killed": sum(not verdict.passed for _, verdict in ideas),
-        "named": sum(verdict.misconceptions == one.ids for one, verdict in ideas),
+        "named": sum(verdict.misconceptions == wrong.ids for wrong, verdict in ideas),
         "styles": len(answers(name)[task.id]),
         "refused": sum(not judge(task, right).passed for right in answers(name)[task.id]),
         "forms": forms,
@@ -177,28 +180,47 @@ def row(name: str, task: Task) -> dict[str, Any]:
 
 def totals(rows: list[dict[str, Any]]) -> str:
     """What all tasks come to, in one sentence."""
-    told = [one for row in rows for one in row["forms"].values() if one is not None]
+    explained = [form for row in rows for form in row["forms"].values() if form is not None]
     ideas = sum(len(row["ideas"]) for row in rows)
     killed, named, refused, styles = (
         sum(row[key] for row in rows) for key in ("killed", "named", "refused", "styles")
     )
     return (
-        f"{len(rows)} tasks: {killed} of {ideas} wrong ideas killed, {named} named; "
-        f"{sum(told)} of {len(told)} failures of form told; "
+        f"{len(rows)} tasks: {killed} of {ideas} misconceptions killed, {named} named; "
+        f"{sum(explained)} of {len(explained)} failures of form explained; "
         f"{refused} of {styles} right answers refused"
     )
 
 
-def main() -> None:
-    """Try everything, write the record, and say the totals."""
-    with known_once():
-        found = {name: [row(name, task) for task in load(name).tasks] for name in NAMES}
+def write_record(matrix: dict[str, list[dict[str, Any]]]) -> None:
+    """Write the record that the book shows, a line for each task."""
     parts = []
-    for name, rows in found.items():
-        lines = ",\n".join(json.dumps(one, ensure_ascii=False) for one in rows)
+    for name, rows in matrix.items():
+        lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
         parts.append(f"{json.dumps(name)}: [\n{lines}\n]")
     RECORD.write_text("{\n" + ",\n".join(parts) + "\n}\n", "utf8")
-    print(totals([one for rows in found.values() for one in rows]))
+
+
+def main() -> None:
+    """Try everything, or some exercises; write the record and print the totals."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.support.kill_matrix",
+        description="Judge every misconception, failure of form and right answer, and count.",
+    )
+    parser.add_argument(
+        "exercises", nargs="*", metavar="exercise", help="such as 06_softmax; all without any"
+    )
+    args = parser.parse_args()
+    unknown = set(args.exercises) - set(NAMES)
+    if unknown:
+        parser.error(f"no exercise {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+    with known_once():
+        tried = {
+            name: [row(name, task) for task in load(name).tasks] for name in args.exercises or NAMES
+        }
+    kept = json.loads(RECORD.read_text("utf8")) if args.exercises else {}
+    write_record({name: tried.get(name) or kept[name] for name in NAMES if name in kept | tried})
+    print(totals([row for rows in tried.values() for row in rows]))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,159 @@
+"""The nodes that every compared value is copied into, and what each can say about itself.
+
+They hold NumPy arrays, text and tuples of nodes, and nothing that runs the learner's code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
+
+
+class Node:
+    """A value as plain data."""
+
+    def as_numbers(self) -> Numbers | None:
+        """Read the node as one array, if it is an array or a list of equal rows of numbers."""
+        return None
+
+    def equals(self, other: Node) -> bool:
+        """Whether two nodes are equal to the last bit; NaN equals NaN."""
+        return self == other
+
+    @property
+    def words(self) -> str:
+        """The kind of the value, as a message names it."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Numbers(Node):
+    """An array, a tensor or a number; `values` is None where there are too many to copy."""
+
+    values: np.ndarray | None
+    shape: tuple[int, ...]
+    dtype: str
+    home: str
+
+    @property
+    def kind(self) -> str:
+        """bool, int, float or complex."""
+        return KINDS[self.values.dtype.kind] if self.values is not None else self.dtype
+
+    def as_numbers(self) -> Numbers:
+        """Return the array itself."""
+        return self
+
+    def equals(self, other: Node) -> bool:
+        """Whether shape, dtype and every bit are equal."""
+        if type(other) is not Numbers or self.shape != other.shape:
+            return False
+        if self.values is None or other.values is None:
+            return True
+        return self.dtype == other.dtype and self.values.tobytes() == other.values.tobytes()
+
+    @property
+    def words(self) -> str:
+        """A number, or an array and its shape."""
+        if self.shape == ():
+            return {"bool": "True or False", "int": "a whole number"}.get(self.kind, "a number")
+        return f"an array of shape {self.shape}"
+
+
+@dataclass(frozen=True)
+class Items(Node):
+    """A tuple, list or set; a named tuple or a dataclass also has `names`."""
+
+    items: tuple
+    kind: str
+    names: tuple[str, ...] = ()
+
+    def as_numbers(self) -> Numbers | None:
+        """Stack the rows, if all are numbers of one shape; a set has no order to stack."""
+        if not self.items or self.kind == "set":
+            return None
+        rows = [item.as_numbers() for item in self.items]
+        if any(row is None or row.values is None for row in rows):
+            return None
+        if len({row.shape for row in rows}) > 1 or len({row.kind == "bool" for row in rows}) > 1:
+            return None
+        stacked = np.stack([row.values for row in rows])
+        dtypes = {row.dtype for row in rows}
+        dtype = dtypes.pop() if len(dtypes) == 1 else str(stacked.dtype)
+        return Numbers(stacked, stacked.shape, dtype, rows[0].home)
+
+    def equals(self, other: Node) -> bool:
+        """Whether every item is equal."""
+        if type(other) is not Items or len(self.items) != len(other.items):
+            return False
+        return all(mine.equals(its) for mine, its in zip(self.items, other.items, strict=True))
+
+    @property
+    def words(self) -> str:
+        """The kind of the collection, how many items it has, and their names."""
+        named = f" ({', '.join(self.names)})" if self.names else ""
+        return f"a {self.kind} of {len(self.items)}{named}"
+
+    @property
+    def item_names(self) -> tuple[str, ...]:
+        """The names of the items; `result 1` and so on where they have none."""
+        return self.names or tuple(f"result {n + 1}" for n in range(len(self.items)))
+
+
+@dataclass(frozen=True)
+class Mapping(Node):
+    """A dictionary."""
+
+    entries: dict
+
+    def equals(self, other: Node) -> bool:
+        """Whether keys, their order and every value are equal."""
+        if type(other) is not Mapping or list(self.entries) != list(other.entries):
+            return False
+        return all(value.equals(other.entries[key]) for key, value in self.entries.items())
+
+    @property
+    def words(self) -> str:
+        """A dictionary."""
+        return "a dictionary"
+
+
+@dataclass(frozen=True)
+class Text(Node):
+    """A string."""
+
+    text: str
+
+    @property
+    def words(self) -> str:
+        """Text."""
+        return "text"
+
+
+@dataclass(frozen=True)
+class Nothing(Node):
+    """None."""
+
+    @property
+    def words(self) -> str:
+        """None."""
+        return "None"
+
+
+@dataclass(frozen=True)
+class Strange(Node):
+    """Something that no check compares, with the words that say what it is."""
+
+    what: str
+    untouched: bool = False
+
+    @property
+    def words(self) -> str:
+        """What it is."""
+        return self.what
+
+
+NODES = (Numbers, Items, Mapping, Text, Nothing, Strange)
