@@ -59,7 +59,11 @@ def attend_rows(
     first: int | None,
     tile: Float[np.ndarray, "..."],
 ) -> Float[np.ndarray, "query d_v"]:
-    """Let a block of queries attend; the first of them sees the keys up to number `first`."""
+    """Let a block of queries attend, tile by tile; the first sees the keys up to index `first`.
+
+    Source: Milakov and Gimelshein 2018, algorithm 3; Dao et al. 2022, algorithm 1.
+    Taught in: chapter 14.
+    """
     q = q / math.sqrt(q.shape[-1])
     maximum = np.full((len(q), 1), -np.inf, q.dtype)
     total = np.zeros_like(maximum)
