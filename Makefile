@@ -15,7 +15,7 @@ PAPER ?= a4
 NOT_HERE := $(if $(filter Linux,$(shell uname)),,not linux)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-BUILD := $(BIN)/python book/build/book.py --all
+BUILD := $(BIN)/python book/build/sphinx_build.py --all
 NPM_CI = npm ci --prefix $(<D) --ignore-scripts --no-audit --no-fund --loglevel=error
 # One thread each, so that two runs add up the same numbers in the same order.
 export OMP_NUM_THREADS := 1

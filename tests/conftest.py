@@ -54,8 +54,8 @@ def book_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pages = shared / "book" / "_build" / "html"
     with FileLock(shared / "book.lock"):
         if not (shared / "book.built").exists():
-            command = [sys.executable, ROOT / "book" / "build" / "book.py", "--all",
-                       "--path-output", shared / "book"]  # fmt: skip
+            command = [sys.executable, ROOT / "book" / "build" / "sphinx_build.py", "--all",
+                       "--output", shared / "book" / "_build"]  # fmt: skip
             done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
             assert done.returncode == 0, f"the book does not build:\n{done.stdout}\n{done.stderr}"
             (shared / "book.built").touch()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -25,7 +25,7 @@ from book.build.local_browser import chromium, served
 from book.build.static_site import homepage, published
 
 ROOT = Path(__file__).resolve().parents[2]
-LIGHTHOUSE = ROOT / "tools/audit/node_modules/lighthouse/cli/index.js"
+LIGHTHOUSE = ROOT / "book/build/audit/node_modules/lighthouse/cli/index.js"
 CATEGORIES = ("accessibility", "best-practices", "seo")
 CHROMIUM = "--headless=new --no-sandbox --disable-gpu --disable-background-networking"
 EXCUSED = {"404.html": "is-crawlable"}  # on purpose: no search is to lead to the page for the lost
@@ -101,7 +101,7 @@ def faults(report: dict) -> Iterator[str]:
             yield f"  and {len(items) - ELEMENTS} more"
 
 
-def verdict(reports: Iterator[tuple[str, dict]]) -> list[str]:
+def verdict(reports: Iterable[tuple[str, dict]]) -> list[str]:
     """Print a line for each page, what is wrong below it, and return the pages below 100."""
     below = []
     for page, report in reports:

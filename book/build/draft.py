@@ -26,8 +26,8 @@ from types import ModuleType
 
 from livereload import Server
 
-from book.build.book import build_book
 from book.build.notebooks import ROOMS, ROOT, build, pages
+from book.build.sphinx_build import build_book
 
 BOOK = ROOT / "_build" / "html"
 ENVIRONMENT = ROOT / "_build" / ".doctrees" / "environment.pickle"
@@ -94,8 +94,7 @@ class Copy:
         with ProcessPoolExecutor(1, mp_context=self.context) as pool:
             imported = pool.submit(rebuild, texts).result()
         for name in imported:
-            with contextlib.suppress(ImportError):  # one that build_book bars
-                importlib.import_module(name)
+            importlib.import_module(name)
         gc.freeze()  # an extension looks through all objects, and need not look at these
 
 

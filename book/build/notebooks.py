@@ -4,6 +4,7 @@
     python book/build/notebooks.py chapters/05_scaling.md      only this page
     python book/build/notebooks.py --force                     execute again, whatever changed
     python book/build/notebooks.py --check                     only say which pairs disagree
+    python book/build/notebooks.py --restyle                   give stored figures a changed palette
 
 Outputs are reused while the code cells (sources and tags) are unchanged, so an edit of the words
 executes nothing. They are not reused because they are still true: nbval, in `make test`, says that.
@@ -27,11 +28,16 @@ import jupytext
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
 from traitlets.config import Config
+
+from book.build import require_checkout
+from figures import palette
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("chapters", "exercises")
 FOLDS = re.compile(r"(?<=^</details>)\n(?=<details)", re.MULTILINE)
+COLOUR = re.compile(r"var\(--([\w-]+), *#[0-9a-fA-F]{6}\)")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 # One thread, and no learner's record: a page shows the same whoever builds it.
 SETTLED = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0",
@@ -45,13 +51,13 @@ FOLDED = {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": ["remo
 LANGUAGE = {"name": "python", "file_extension": ".py", "pygments_lexer": "ipython3"}
 
 
-def pages():
-    """Every written page, in reading order."""
+def pages() -> list[Path]:
+    """List every written page, in reading order."""
     return sorted(page for room in ROOMS for page in (ROOT / room).glob("*.md"))
 
 
-def read_page(page):
-    """The notebook that the text describes, without outputs and with ids made from its cells."""
+def read_page(page: Path) -> NotebookNode:
+    """Read a text as a notebook, without outputs and with ids made from its cells."""
     notebook = jupytext.reads(page.read_text("utf8"), fmt="md:myst")
     notebook.metadata.pop("jupytext", None)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
@@ -68,7 +74,7 @@ def read_page(page):
     return notebook
 
 
-def put_first_cell(notebook):
+def put_first_cell(notebook: NotebookNode) -> None:
     """Put the cell that installs the course where it is missing before all other code."""
     kinds = [cell.cell_type for cell in notebook.cells]
     if "code" in kinds:
@@ -76,22 +82,23 @@ def put_first_cell(notebook):
         notebook.cells.insert(kinds.index("code"), cell)
 
 
-def code_cells(notebook):
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    """List the code cells of a notebook."""
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def written_cells(notebook):
-    """The code cells of the page itself: without the first one, which says nothing where we are."""
+def written_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    """List the code cells of the page itself, without the one that installs the course."""
     return [cell for cell in code_cells(notebook) if cell.metadata.get("cellView") != "form"]
 
 
-def code(notebook):
-    """What decides the outputs: the written code cells in order, each with its tags."""
+def code(notebook: NotebookNode) -> list[tuple[str, list[str]]]:
+    """Return what decides the outputs: the written code cells in order, each with its tags."""
     cells = written_cells(notebook)
     return [(cell.source, sorted(cell.metadata.get("tags", []))) for cell in cells]
 
 
-def execute(notebook, folder):
+def execute(notebook: NotebookNode, folder: Path) -> None:
     """Run the cells in a fresh kernel that stands in the page's own folder."""
     with TemporaryDirectory() as sockets:
         # Without TCP there is no open port, and no warning about one from the kernel.
@@ -108,7 +115,7 @@ def execute(notebook, folder):
         client.execute(env={**os.environ, **SETTLED})
 
 
-def tidy(notebook):
+def tidy(notebook: NotebookNode) -> None:
     """Remove from the notebook all that differs between two runs of the same code."""
     notebook.metadata["language_info"] = LANGUAGE
     for count, cell in enumerate(code_cells(notebook), start=1):
@@ -127,7 +134,7 @@ def tidy(notebook):
         cell.outputs = merged_streams(kept)
 
 
-def merged_streams(outputs):
+def merged_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
     """Join what one stream printed in pieces, because the pieces depend on timing."""
     merged = []
     for output in outputs:
@@ -139,7 +146,7 @@ def merged_streams(outputs):
     return merged
 
 
-def build(page, force=False, check=False):
+def build(page: Path, force: bool = False, check: bool = False) -> str:
     """Bring one notebook up to date and say what was done; with `check`, what would be."""
     target, name = page.with_suffix(".ipynb"), page.relative_to(ROOT)
     stored = target.read_text("utf8") if target.exists() else ""
@@ -165,8 +172,23 @@ def build(page, force=False, check=False):
     return f"{name}: {'executed' if executed else 'text' if after != stored else 'up to date'}"
 
 
-def failure(notebook, error):
-    """Which cell of the page failed, with its source and the traceback."""
+def restyled(text: str) -> str:
+    """Give every `var(--role,#code)` of a stored notebook the palette's code for that role."""
+    return COLOUR.sub(lambda match: f"var(--{match[1]},{palette.light(match[1])})", text)
+
+
+def restyle(page: Path) -> str:
+    """Rewrite the colours of one page's notebook, without executing it, and say what was done."""
+    notebook = page.with_suffix(".ipynb")
+    before = notebook.read_text("utf8")
+    after = restyled(before)
+    if after != before:
+        notebook.write_text(after, "utf8")
+    return f"{page.relative_to(ROOT)}: {'restyled' if after != before else 'up to date'}"
+
+
+def failure(notebook: NotebookNode, error: Exception) -> str:
+    """Say which cell of the page failed, with its source and the traceback."""
     cells = written_cells(notebook)
     failing = [i for i, cell in enumerate(cells) for o in cell.outputs if o.output_type == "error"]
     where = f"code cell {failing[-1] + 1} of {len(cells)}" if failing else "a cell"
@@ -174,20 +196,25 @@ def failure(notebook, error):
     return f"{where} failed; the old notebook is left as it was.\n\n{plain}"
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pages", nargs="*", type=Path, help="pages (.md); without any, all")
     parser.add_argument("--force", action="store_true", help="execute even if no code changed")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if out of step")
-    options = parser.parse_args()
-    chosen = [page.resolve().with_suffix(".md") for page in options.pages] or pages()
+    parser.add_argument("--restyle", action="store_true", help="write the palette's colours only")
+    args = parser.parse_args()
+    require_checkout(ROOT)
+    chosen = [page.resolve().with_suffix(".md") for page in args.pages] or pages()
+    if args.restyle:
+        print(*map(restyle, chosen), sep="\n")
+        return
     with ProcessPoolExecutor(max_workers=min(2, len(chosen) or 1)) as pool:
-        jobs = [pool.submit(build, page, options.force, options.check) for page in chosen]
+        jobs = [pool.submit(build, page, args.force, args.check) for page in chosen]
     failed = 0
     for page, job in zip(chosen, jobs, strict=True):
         problem = job.exception()
         message = f"{page.name}: {problem}" if problem else job.result()
-        failed += bool(problem) or (options.check and bool(message))
+        failed += bool(problem) or (args.check and bool(message))
         if message:
             print(message, file=sys.stderr if problem else sys.stdout)
     sys.exit(1 if failed else 0)

@@ -72,7 +72,7 @@ def shown(one: Claim) -> str:
     words = f"{one.id} in chapter {int(one.chapter)}"
     if page is None:
         return f'<span class="where">{words}</span>'
-    return f'<a class="where" href="chapters/{page.stem}.html#claim-{one.id}">{words}</a>'
+    return f'<a class="where" href="../chapters/{page.stem}.html#claim-{one.id}">{words}</a>'
 
 
 def table() -> str:

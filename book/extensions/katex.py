@@ -41,7 +41,7 @@ def node():
 @cache
 def typesetter(process):
     """The node that sets formulas, one for each process of the build."""
-    program = [node(), Path(__file__).with_name("typeset.mjs"), (KATEX / "katex.mjs").as_uri()]
+    program = [node(), Path(__file__).with_name("katex.mjs"), (KATEX / "katex.mjs").as_uri()]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     started = subprocess.Popen(program, **pipes, encoding="utf8")
     atexit.register(started.communicate)

@@ -122,7 +122,7 @@ def read_chapters(source):
 @cache
 def read_ideas(source):
     """The catalogue of wrong ideas, by id."""
-    text = (Path(source) / "lib" / "catalogue" / "misconceptions.yml").read_text("utf8")
+    text = (Path(source) / "checks" / "feedback" / "misconceptions.yml").read_text("utf8")
     return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 

@@ -1,19 +1,14 @@
 """What the book needs beyond its theme: the front end laid in, and the theme's slips mended."""
 
-import functools
 import re
 import shutil
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from docutils import nodes
-from pybtex import plugin
+from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
-from sphinxcontrib.bibtex.plugin import register_plugin
-from sphinxcontrib.bibtex.style.referencing import BracketStyle
-from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferenceStyle
 
 from book.concept_inventory import inventory
 from figures import palette
@@ -122,26 +117,17 @@ class Inventory(SphinxDirective):
         return [nodes.raw("", inventory()._repr_html_(), format="html")]
 
 
-def rounded():
-    return field(default_factory=lambda: BracketStyle(left="(", right=")"))
+def allow_processes(app: Sphinx) -> None:
+    """Declare the numbering of chapters, which Jupyter Book loads, safe for several processes.
 
-
-@dataclass
-class AuthorYear(AuthorYearReferenceStyle):
-    """Citations as prose has them: Vaswani et al. (2017), or (Vaswani et al., 2017)."""
-
-    bracket_parenthetical: BracketStyle = rounded()  # noqa: RUF009, a field each
-    bracket_textual: BracketStyle = rounded()  # noqa: RUF009
-    bracket_author: BracketStyle = rounded()  # noqa: RUF009
-    bracket_label: BracketStyle = rounded()  # noqa: RUF009
-    bracket_year: BracketStyle = rounded()  # noqa: RUF009
+    The extension forgets to; it runs when all pages are read.
+    """
+    app.extensions["sphinx_multitoc_numbering"].parallel_read_safe = True
 
 
 def setup(app):
-    # For every citation pybtex searches all that is installed for its style: 2 s of a build.
-    plugin._load_entry_point = functools.cache(plugin._load_entry_point)
-    register_plugin("sphinxcontrib.bibtex.style.referencing", "author_year_round", AuthorYear)
     app.add_directive("inventory", Inventory)
+    app.connect("builder-inited", allow_processes)
     app.connect("builder-inited", lay_in)
     app.connect("html-page-context", choose_scripts, priority=900)
     app.connect("build-finished", mend_pages)

@@ -1,8 +1,6 @@
 """What others than readers meet: search engines, previews of a link, whoever follows a dead one."""
 
-import math
 import re
-import sys
 import threading
 import tomllib
 from collections import Counter
@@ -20,9 +18,7 @@ from book.build.local_browser import Quiet
 from tests.book.test_book import PAGES, parsed
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "book/extensions"))  # as Sphinx does
 
-from book.extensions import social_cards  # noqa: E402
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]
 HOME = PROJECT["urls"]["Homepage"]
@@ -67,60 +63,25 @@ def test_no_two_pages_have_the_same_title_or_description(book_folder):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_the_preview_of_a_link_shows_a_card_with_the_title_of_its_page(book_folder, name):
+def test_the_preview_of_a_link_has_the_title_of_its_page_and_one_card(book_folder, name):
     page = head(book_folder / name)
     (title,), (about,) = said(page, property="og:title"), said(page, property="og:description")
     assert page.title.get_text().startswith(title)
     assert said(page, name="description") == [about]
     assert said(page, property="og:url") == [address(name)]
     assert said(page, name="twitter:card") == ["summary_large_image"]
-    (picture,) = said(page, property="og:image")
-    assert picture.startswith(HOME)
-    with Image.open(book_folder / picture.removeprefix(HOME)) as card:
-        assert card.size == (1200, 630)
-        assert card.text["Description"] == f"{title}: {about}"
+    assert said(page, property="og:image") == [f"{HOME}_static/icons/card.png"]
     stated = [said(page, property=f"og:image:{side}") for side in ("width", "height")]
-    assert stated == [["1200"], ["630"]]
-
-
-def test_a_card_is_drawn_again_only_when_its_words_change(tmp_path):
-    class App:
-        outdir, srcdir = tmp_path, ROOT
-
-        class config:  # noqa: N801, as Sphinx names it
-            html_title = "The course"
-
-    file = tmp_path / social_cards.keep_card(App, "a/page", "A title", "What it is.")
-    first = file.stat().st_mtime_ns
-    social_cards.keep_card(App, "a/page", "A title", "What it is.")
-    assert file.stat().st_mtime_ns == first
-    social_cards.keep_card(App, "a/page", "A title", "What it is now.")
-    assert file.stat().st_mtime_ns > first
-    with Image.open(file) as card:
-        assert len(card.convert("RGB").getcolors(256)) > 20, "nothing is drawn"
-
-
-def test_the_longest_words_stay_inside_their_card(book_folder):
-    for name in PAGES:
-        page = head(book_folder / name)
-        title, about = said(page, property="og:title")[0], said(page, name="description")[0]
-        rows = social_cards.lines(title, social_cards.letters(ROOT, 76, 700)).count("\n") + 1
-        below = social_cards.lines(about, social_cards.letters(ROOT, 32, 400)).count("\n") + 1
-        assert rows * 86 + below * 46 + 180 < 630, f"{name}: {rows} and {below} lines"
-
-
-def test_the_table_on_a_card_is_one_of_causal_attention():
-    for query, row in enumerate(social_cards.weights(7)):
-        assert len(row) == query + 1
-        assert math.fsum(row) == pytest.approx(1)
-        assert row == sorted(row)
+    with Image.open(book_folder / "_static" / "icons" / "card.png") as card:
+        assert stated == [[str(side)] for side in card.size]
 
 
 def test_icons_have_the_sizes_that_they_are_asked_for(book_folder):
     page = head(book_folder / "chapters/06_softmax.html")
-    sizes = {"_static/favicon.ico": (32, 32), "_static/apple-touch-icon.png": (180, 180)}
-    icons = page.find_all("link", rel=re.compile("icon"))
-    named = {link["href"].removeprefix("../") for link in icons}
+    icons = "_static/icons"
+    sizes = {f"{icons}/favicon.ico": (32, 32), f"{icons}/apple-touch-icon.png": (180, 180)}
+    links = page.find_all("link", rel=re.compile("icon"))
+    named = {link["href"].removeprefix("../") for link in links}
     assert named == {"_static/favicon.svg", *sizes}
     for name, size in sizes.items():
         with Image.open(book_folder / name) as opened:
@@ -180,7 +141,7 @@ def test_whoever_is_lost_finds_the_course_again_at_any_depth_below_a_sub_path(
 
 def test_the_front_page_says_how_long_the_course_is(book_folder):
     table = next(
-        one for one in parsed(book_folder / "guide.html").find_all("table")
+        one for one in parsed(book_folder / "appendix" / "guide.html").find_all("table")
         if "together" in one.get_text()
     )  # fmt: skip
     hours = table.find_all("tr")[-1].find_all("td")[-1].get_text().removesuffix(" h")

@@ -49,9 +49,9 @@ def test_what_others_may_use_is_found_without_running_a_module():
 
 
 def test_every_definition_is_in_the_reference_once_with_its_shapes(book_folder):
-    places = [(name, place) for name in PAGES
-              for place in page(book_folder / "reference", name).find_all(id=True)]  # fmt: skip
-    overview = page(book_folder / "reference", "overview")
+    folder = book_folder / "appendix" / "reference"
+    places = [(name, place) for name in PAGES for place in page(folder, name).find_all(id=True)]
+    overview = page(folder, "overview")
     linked = {link["href"] for link in overview.select("table a[href]")}
     for room, one in DEFINITIONS:
         anchor = re.sub(r"[._]", "-", api_reference.label(f"lib.{room.name}.{one.name}"))
@@ -71,8 +71,8 @@ def test_every_definition_is_in_the_reference_once_with_its_shapes(book_folder):
 
 
 def test_no_page_of_the_back_matter_shows_its_markup(book_folder):
-    names = [f"reference/{name}" for name in (*PAGES, "overview")]
-    for name in [*names, "guide", "contribute", "changes"]:
+    names = [f"appendix/reference/{name}" for name in (*PAGES, "overview")]
+    for name in [*names, *(f"appendix/{name}" for name in ("guide", "contribute", "changes"))]:
         article = BeautifulSoup((book_folder / f"{name}.html").read_text("utf8"), "lxml")
         article = article.find("article")
         for code in article.select("pre, code, .math"):
@@ -100,8 +100,9 @@ def test_taught_in_names_chapters_that_name_it_or_what_is_built_on_it(room, one)
 def test_a_page_that_quotes_a_definition_links_to_its_place(book_folder):
     chapter = page(book_folder / "chapters", "09_multi_head")
     links = {link["href"] for link in chapter.select("p.to-reference a")}
-    assert "../reference/attention.html#lib-multihead-split-heads" in links
-    assert "../reference/attention.html#lib-multihead" in links  # a method, below its class
+    attention = "../appendix/reference/attention.html"
+    assert f"{attention}#lib-attention-heads-split-heads" in links
+    assert f"{attention}#lib-attention-multi-head" in links  # a method, below its class
 
 
 @pytest.mark.parametrize("chapter", teachers_guide.read_chapters(ROOT), ids=lambda one: one.stem)
@@ -117,7 +118,7 @@ def test_the_guide_reads_from_the_files_what_the_tasks_are(chapter):
 
 
 def test_the_guide_tells_the_goals_and_the_hours_of_every_chapter(book_folder):
-    guide = page(book_folder, "guide")
+    guide = page(book_folder / "appendix", "guide")
     shown = guide.find("article").get_text()
     for chapter in teachers_guide.read_chapters(ROOT):
         assert shown.count(chapter.name) >= 4, chapter.name
@@ -127,7 +128,7 @@ def test_the_guide_tells_the_goals_and_the_hours_of_every_chapter(book_folder):
 
 
 def test_every_wrong_idea_that_the_guide_mentions_is_explained_on_it(book_folder):
-    guide = page(book_folder, "guide")
+    guide = page(book_folder / "appendix", "guide")
     named = {link["href"][1:] for link in guide.select('a[href^="#idea-"]')}
     assert len(named) > 30
     for one in named:
@@ -136,8 +137,8 @@ def test_every_wrong_idea_that_the_guide_mentions_is_explained_on_it(book_folder
 
 def test_contributing_and_changes_are_written_once_and_shown_whole(book_folder):
     for source, name in [("CONTRIBUTING.md", "contribute"), ("CHANGELOG.md", "changes")]:
-        shown = " ".join(page(book_folder, name).find("article").get_text().split())
-        shown = shown.translate(STRAIGHT)
+        article = page(book_folder / "appendix", name).find("article")
+        shown = " ".join(article.get_text().split()).translate(STRAIGHT)
         for line in (ROOT / source).read_text("utf8").splitlines()[1:]:
             words = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", line)  # a link shows its words alone
             plain = re.sub(r"[`*]|^\W*\d?\.? ?", "", words.replace(" | ", " ")).strip()

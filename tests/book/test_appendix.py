@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import re
 from collections import Counter
 from pathlib import Path
-from types import ModuleType
 from urllib.parse import urldefrag
 
 import pytest
@@ -16,6 +14,7 @@ import torch.nn.functional as F
 from bs4 import BeautifulSoup
 
 from book.catalogue import VERDICTS, claims, errata
+from book.extensions import glossary_links
 from checks.feedback.misconceptions import misconceptions
 from lib.debugging.broken_models import SUSPECTS
 from lib.debugging.numpy_gpt2 import Model
@@ -98,17 +97,6 @@ def test_the_atlas_finds_the_suspects_of_the_bug_hunt(suspect):
         assert failed & named
 
 
-def extension(name: str) -> ModuleType:
-    """One of the book's extensions, which are in no package."""
-    found = importlib.util.spec_from_file_location(name, ROOT / "book/extensions" / f"{name}.py")
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
-
-
-LINKS = extension("glossary_links")
-
-
 def entries() -> list[list[str]]:
     """The names of every entry of the glossary."""
     written = (ROOT / "appendix/glossary.md").read_text("utf8").split("{glossary}")[1]
@@ -124,7 +112,7 @@ def prose(path: Path) -> str:
 
 def is_said(name: str, text: str) -> bool:
     """Whether a text has a term, in either number."""
-    return bool(re.search(rf"(?<![\w-]){LINKS.forms(name)}(?![\w-])", text))
+    return bool(re.search(rf"(?<![\w-]){glossary_links.forms(name)}(?![\w-])", text))
 
 
 def test_the_glossary_has_every_name_once_and_each_entry_leads_to_its_chapter():
@@ -134,7 +122,7 @@ def test_the_glossary_has_every_name_once_and_each_entry_leads_to_its_chapter():
     text = (ROOT / "appendix/glossary.md").read_text("utf8")
     for entry in entries():
         body = text.split("\n" + "\n".join(entry) + "\n")[1].split("\n\n")[0]
-        link = re.search(r"\]\((chapters/\d\d_\w+)\.ipynb\)", body)
+        link = re.search(r"\]\(\.\./(chapters/\d\d_\w+)\.ipynb\)", body)
         assert link, f"{entry[0]} does not say where it is defined"
         page = (ROOT / f"{link[1]}.md").read_text("utf8").lower()
         assert any(name.lower()[:6] in page for name in entry), f"{entry[0]}: {link[1]}"
@@ -148,9 +136,9 @@ def test_every_term_is_used_on_a_page():
 
 def test_every_other_meaning_is_met_on_a_page():
     pages = "\n".join(map(prose, CHAPTERS)).lower()
-    for words in LINKS.OTHER_WORDS:
+    for words in glossary_links.OTHER_WORDS:
         assert words in pages, f"nobody says {words!r}"
-    assert {entry[0] for entry in entries()} >= LINKS.EVERYDAY
+    assert {entry[0] for entry in entries()} >= glossary_links.EVERYDAY
 
 
 @pytest.mark.parametrize(
@@ -168,7 +156,7 @@ def built(book_folder: Path, page: str) -> BeautifulSoup:
 
 
 def test_each_chapter_links_each_term_at_most_once_and_every_link_resolves(book_folder):
-    glossary = built(book_folder, "glossary.html")
+    glossary = built(book_folder, "appendix/glossary.html")
     terms = {term["id"] for term in glossary.select("dl.glossary dt")}
     linked = Counter()
     for path in CHAPTERS:
@@ -176,7 +164,7 @@ def test_each_chapter_links_each_term_at_most_once_and_every_link_resolves(book_
         found = Counter()
         for link in page.select("a.glossary-link"):
             where, anchor = urldefrag(link["href"])
-            assert where == "../glossary.html", link
+            assert where == "../appendix/glossary.html", link
             assert anchor in terms, link
             assert len(link["title"]) > 20, link
             assert not link.find_parent(["h1", "h2", "h3", "a", "code", "details", "figcaption"])
@@ -196,7 +184,7 @@ def test_a_chapter_is_not_paved_with_links(book_folder):
 
 
 def test_the_errata_page_has_all_of_them_with_links_to_what_shows_them(book_folder):
-    page = built(book_folder, "errata.html")
+    page = built(book_folder, "appendix/errata.html")
     sections = {one["id"]: one for one in page.select("section[id^=E]")}
     assert set(sections) == set(errata())
     for key, erratum in errata().items():
@@ -210,7 +198,7 @@ def test_the_errata_page_has_all_of_them_with_links_to_what_shows_them(book_fold
 
 
 def test_the_table_of_verdicts_counts_every_claim(book_folder):
-    rows = built(book_folder, "errata.html").select(".verdicts tbody tr")
+    rows = built(book_folder, "appendix/errata.html").select(".verdicts tbody tr")
     numbers = [[int(cell.get_text()) for cell in row.select("td")] for row in rows]
     assert [sum(column) for column in zip(*numbers[:-1], strict=True)] == numbers[-1]
     counted = Counter(one.verdict for one in claims().values())

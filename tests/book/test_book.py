@@ -215,7 +215,7 @@ def test_the_text_the_figures_and_the_formulas_of_a_chapter_stand_without_script
 def test_a_page_is_painted_in_its_theme_before_any_script_has_come(browser, book, theme):
     page = browser.new_page(color_scheme=theme)
     page.route("**/*.js*", lambda asked: asked.abort())
-    page.goto(f"{book}/glossary.html")
+    page.goto(f"{book}/appendix/glossary.html")
     expect(page.locator("html")).to_have_attribute("data-theme", theme)
     assert boxes_of_the_other_theme(page) == []
     page.close()

@@ -21,7 +21,7 @@ from tests.figures.widgets.node import call
 from tests.support.pages import anchors
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = "../../assets/inventory.js"
+SCRIPT = "../../book/assets/inventory.js"
 IDS = [one.id for one in questions()]
 each_question = pytest.mark.parametrize("one", questions(), ids=IDS)
 

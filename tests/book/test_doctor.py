@@ -132,11 +132,11 @@ def test_weights_that_are_damaged_or_absent_are_told_apart(tmp_path, monkeypatch
 
 
 def test_the_name_and_the_hash_of_the_weights_are_the_encoders():
-    from lib.models import encoder
+    from lib.pretrained import minilm
 
-    read = doctor.constants(doctor.ROOT / "lib" / "encoder.py")
+    read = doctor.constants(doctor.ROOT / "lib" / "pretrained" / "minilm.py")
     for name in ("PACKAGE", "MODULE", "SHA256"):
-        assert read[name] == getattr(encoder, name)
+        assert read[name] == getattr(minilm, name)
 
 
 def test_a_front_end_that_is_gone_is_named_by_its_package(tmp_path):

@@ -20,7 +20,7 @@ TASKS = [(name, task) for name in NAMES for task in load(name).tasks]
 
 @pytest.fixture(scope="module")
 def shown(book_folder: Path) -> BeautifulSoup:
-    return BeautifulSoup((book_folder / "trust.html").read_text("utf8"), "lxml")
+    return BeautifulSoup((book_folder / "appendix" / "trust.html").read_text("utf8"), "lxml")
 
 
 def rows(shown: BeautifulSoup, section: str) -> list[list[str]]:
@@ -53,7 +53,7 @@ def test_every_task_stands_beside_every_idea_and_each_leads_to_what_is_told_of_i
         assert sum(counts) == len(task.wrong)
         ids = {idea for one in listed for idea in re.findall(r"M\d+", one)}
         assert ids == {idea for wrong in task.wrong for idea in wrong.ids}
-    guide = BeautifulSoup((book_folder / "guide.html").read_text("utf8"), "lxml")
+    guide = BeautifulSoup((book_folder / "appendix" / "guide.html").read_text("utf8"), "lxml")
     for link in shown.select('a[href^="guide.html#idea-"]'):
         assert guide.find(id=link["href"].partition("#")[2]), link
 

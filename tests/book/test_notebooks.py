@@ -1,5 +1,6 @@
 """Each notebook is its text, executed; making it again changes no byte."""
 
+import ast
 import json
 import os
 import re
@@ -9,6 +10,8 @@ import nbval.kernel
 import pytest
 
 from book.build import notebooks as tool
+from book.build import require_checkout
+from figures import palette
 
 PAGES = tool.pages()
 CHECK = re.compile(r'^check\("[\d.]+"\)$', re.MULTILINE)
@@ -103,6 +106,45 @@ def test_a_change_of_words_executes_nothing_and_a_change_of_code_does(page):
     page.write_text(EXAMPLE.replace("1 + 1", "1 + 2", 1), "utf8")
     assert "other code" in tool.build(page, check=True)
     assert tool.build(page).endswith(": executed")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.stem}")
+def test_a_stored_figure_has_the_colours_of_the_palette(page):
+    text = page.with_suffix(".ipynb").read_text("utf8")
+    stale = {f"--{role} is {code}, and was {stored}"
+             for role, stored in re.findall(r"var\(--([\w-]+), *(#\w+)\)", text)
+             if stored != (code := palette.light(role))}  # fmt: skip
+    assert not stale, f"{stale}; run: python book/build/notebooks.py --restyle"
+
+
+def test_a_changed_palette_restyles_a_stored_figure_and_leaves_all_else(page, monkeypatch):
+    notebook = page.with_suffix(".ipynb")
+    figure = "#3440b0 <rect fill=\"var(--query,%s)\"/> var(--accent,currentColor)"
+    notebook.write_text(figure % "#3440b0", "utf8")
+    assert tool.restyle(page) == "page.md: up to date"
+    monkeypatch.setitem(palette.VARIABLES, "query", palette.Colour("#123456", "#abcdef"))
+    assert tool.restyle(page) == "page.md: restyled"
+    assert notebook.read_text("utf8") == figure % "#123456"
+
+
+def test_a_lib_of_another_checkout_builds_nothing(tmp_path):
+    assert require_checkout(tool.ROOT) is None
+    with pytest.raises(SystemExit, match="Set PYTHONPATH"):
+        require_checkout(tmp_path)
+
+
+def private_names(source: str) -> set[str]:
+    """The imports of a cell that begin with an underscore: `from lib.x import _rows`."""
+    parsed = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom))
+    names = {f"{node.module}.{alias.name}" for node in parsed for alias in node.names}
+    return {name for name in names if "._" in name}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.stem}")
+def test_a_page_imports_no_private_name(page):
+    cells = [cell for cell in stored(page)["cells"] if cell["cell_type"] == "code"]
+    assert set().union(*(private_names("".join(cell["source"])) for cell in cells)) == set()
+    assert private_names("from lib.a import b, _c") == {"lib.a._c"}
 
 
 def test_equal_cells_have_different_ids_and_an_edit_changes_only_its_own(page):

@@ -66,7 +66,7 @@ def test_every_internal_link_of_the_pdf_leads_to_a_page_of_it(pdf):
     assert len(inside) > 50
     assert set(inside) <= set(named)
     home = course().home
-    assert f"{home}glossary.html" in {one.partition("#")[0] for one in outside}
+    assert f"{home}appendix/glossary.html" in {one.partition("#")[0] for one in outside}
     assert all(one.startswith(("https://", "http://")) for one in outside)
 
 

@@ -119,7 +119,7 @@ def test_the_text_block_that_is_checked_is_the_one_that_is_printed():
 def test_the_cover_is_one_sheet_of_the_shortest_paper():
     margins = (ROOT / "book" / "assets" / "print.css").read_text("utf8")
     top, bottom = re.search(r"@page {\s*margin: (\d+)mm \d+mm (\d+)mm;", margins).groups()
-    cover = (ROOT / "tools" / "paper.css").read_text("utf8")
+    cover = (ROOT / "book" / "build" / "paper.css").read_text("utf8")
     height = re.search(r"\.paper-cover {[^}]*\bheight: (\d+)mm;", cover)[1]
     assert int(height) <= 279.4 - int(top) - int(bottom)  # letter; A4 has 297
 
@@ -130,7 +130,7 @@ def test_what_fits_is_not_refused(browser, tmp_path):
     page.close()
 
 
-NAMES = ["chapters/05_scaling.html", "exercises/05_scaling.html", "guide.html"]
+NAMES = ["chapters/05_scaling.html", "exercises/05_scaling.html", "appendix/guide.html"]
 
 
 @pytest.mark.parametrize("name", NAMES)

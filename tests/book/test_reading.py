@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -10,10 +9,9 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "book/extensions"))  # as Sphinx does
+from book.extensions import search_words
 
-from book.extensions import search_words  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
@@ -142,16 +140,16 @@ def search(page: Page, words: str) -> list[tuple[str, str]]:
 
 
 FOUND = [  # what is typed: where it leads, what is said there, the chapter that is next
-    ("softmax", "glossary.html#term-softmax", "scores into weights", "06"),
-    ("KV cache", "glossary.html#term-KV-cache", "keys and values", "14"),
-    ("mask", "glossary.html#term-mask", "may attend", "08"),
-    ("attend", "glossary.html#term-query", "asks", "04"),
-    ("RoPE", "glossary.html#term-sinusoidal-positions", "rotary", ""),
-    ("d_k", "notation.html#symbol-", "width of a query and of a key", "04"),
-    ("√d", "notation.html#symbol-", "divided by", "05"),
-    ("Q", "notation.html#symbol-", "ask, offer and hand over", "04"),
-    ("QKᵀ", "notation.html#symbol-", "every query with every key", "04"),
-    ("Δe", "notation.html#symbol-", "adds to an embedding", "07"),
+    ("softmax", "appendix/glossary.html#term-softmax", "scores into weights", "06"),
+    ("KV cache", "appendix/glossary.html#term-KV-cache", "keys and values", "14"),
+    ("mask", "appendix/glossary.html#term-mask", "may attend", "08"),
+    ("attend", "appendix/glossary.html#term-query", "asks", "04"),
+    ("RoPE", "appendix/glossary.html#term-sinusoidal-positions", "rotary", ""),
+    ("d_k", "appendix/notation.html#symbol-", "width of a query and of a key", "04"),
+    ("√d", "appendix/notation.html#symbol-", "divided by", "05"),
+    ("Q", "appendix/notation.html#symbol-", "ask, offer and hand over", "04"),
+    ("QKᵀ", "appendix/notation.html#symbol-", "every query with every key", "04"),
+    ("Δe", "appendix/notation.html#symbol-", "adds to an embedding", "07"),
 ]
 
 

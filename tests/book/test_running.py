@@ -20,7 +20,7 @@ from packaging.requirements import Requirement
 from book.build import notebooks as tool
 from book.doctor import canonical, pins
 from tests.book.test_book import PAGES
-from tests.test_rules import ROOT, imported, modules, of_lib
+from tests.test_rules import ROOT, imported, modules
 
 NOTEBOOKS = [page.with_suffix(".ipynb") for page in tool.pages()]
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))
