@@ -1,8 +1,5 @@
 """Citations as prose has them: Vaswani et al. (2017), or (Vaswani et al., 2017)."""
 
-from dataclasses import dataclass, field
-from typing import Any
-
 from pybtex.plugin import find_plugin, register_plugin
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -21,19 +18,12 @@ LOOKED_UP = {
 }
 
 
-def round_brackets() -> Any:
-    return field(default_factory=lambda: BracketStyle(left="(", right=")"))
-
-
-@dataclass
 class AuthorYear(AuthorYearReferenceStyle):
     """Author and year, in round brackets where the style has square ones."""
 
-    bracket_parenthetical: BracketStyle = round_brackets()  # noqa: RUF009, a field each
-    bracket_textual: BracketStyle = round_brackets()  # noqa: RUF009
-    bracket_author: BracketStyle = round_brackets()  # noqa: RUF009
-    bracket_label: BracketStyle = round_brackets()  # noqa: RUF009
-    bracket_year: BracketStyle = round_brackets()  # noqa: RUF009
+    def __init__(self) -> None:
+        kinds = ("parenthetical", "textual", "author", "label", "year")
+        super().__init__(**{f"bracket_{kind}": BracketStyle("(", ")") for kind in kinds})
 
 
 def order_lists(app: Sphinx, env: BuildEnvironment) -> None:
