@@ -57,6 +57,17 @@ ALLOWED = {  # what matplotlib writes for black, to be replaced; a colour that t
 }
 
 
+NAMED_IN_FULL = ["checks"]  # add a package when none of its variables is called `one`
+STILL_SHARED = {  # names with two meanings: take one out when it has one, and never add any
+    "main",  # of a program, wherever it is
+    "exercise",  # in the sandbox a function that does nothing stands for that of checks
+    "Alignment", "Finding", "Question", "Written", "broken", "code_cells", "described",
+    "examine", "gone", "imported", "lines", "linked", "load", "pins", "progress", "python", "read",
+    "rounded", "save", "scores", "sizes", "table", "tidy", "train", "tried", "words", "words_of",
+    "write", "written",
+}  # fmt: skip
+
+
 def read(path: Path) -> str:
     return (ROOT / path).read_text("utf8")
 
@@ -134,6 +145,34 @@ def test_what_the_page_runs_needs_numpy_alone():
     program = blocked + "import " + ", ".join(NUMPY_ALONE)
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@cache
+def owners() -> dict[str, set[str]]:
+    """Each public class or function name, with the packages or layers of lib that define it."""
+    names: dict[str, set[str]] = {}
+    for package in PACKAGES.keys() - {"exercises"}:
+        for path in modules(package):
+            owner = f"lib.{layer_of(path)}" if package == "lib" else package
+            for node in ast.parse(read(path)).body:
+                defines = isinstance(node, (ast.ClassDef, ast.FunctionDef))
+                if defines and not node.name.startswith("_") and owner != "lib.by_hand":
+                    names.setdefault(node.name, set()).add(owner)
+    return names
+
+
+def test_one_word_one_meaning():
+    shared = {name: sorted(where) for name, where in owners().items() if len(where) > 1}
+    new = {name: where for name, where in shared.items() if name not in STILL_SHARED}
+    assert not new, f"rename one of each, so that a name has one meaning: {new}"
+
+
+@pytest.mark.parametrize("package", NAMED_IN_FULL)
+def test_a_variable_is_named_for_what_it_holds(package):
+    for path in modules(package):
+        for node in ast.walk(ast.parse(read(path))):
+            name = getattr(node, "id", getattr(node, "arg", ""))
+            assert name not in ("one", "said", "found", "told"), f"{path}:{node.lineno}: {name}"
 
 
 def test_who_may_know_notebooks_and_matplotlib():

@@ -25,7 +25,7 @@ SLASH = r"\\\1"  # these sentences are no Markdown, but for their code
 
 
 @dataclass(frozen=True)
-class Task:
+class GuideTask:
     """What a teacher needs to know of a task, and the wrong ideas that its check names."""
 
     id: str
@@ -89,11 +89,11 @@ def assigned(tree, folder):
 def task(call, known):
     """A task from the call that makes it, which is read and never run."""
     given = {word.arg: word.value for word in call.keywords}
-    plain = [ast.literal_eval(given[name]) for name in list(Task.__annotations__)[:-1]]
+    plain = [ast.literal_eval(given[name]) for name in list(GuideTask.__annotations__)[:-1]]
     ideas = [
         idea for name in ("wrong", "laws") if name in given for idea in named(given[name], known)
     ]
-    return Task(*plain, tuple(dict.fromkeys(ideas)))
+    return GuideTask(*plain, tuple(dict.fromkeys(ideas)))
 
 
 def named(part, known, seen=()):
