@@ -62,15 +62,11 @@ quick: .venv/.course node_modules/.installed ## lint, and the tests and pages th
 
 test: export ATTENTION_RECORD := off
 test: install ## install everything; then lint, unit tests, every notebook, the book in a browser
-	@echo "1/4 Lint and spelling"
-	@$(BIN)/ruff check --quiet || { echo "Fix these, or let ruff: $(BIN)/ruff check --fix"; exit 1; }
-	@$(BIN)/ruff format --quiet --check || { echo "Run: $(BIN)/ruff format"; exit 1; }
-	@$(BIN)/codespell || { echo "Fix these words, or add a correct one to pyproject.toml."; exit 1; }
-	@echo "2/4 Texts and notebooks agree"
-	@$(BIN)/python book/build/notebooks.py --check || { echo "Run: make notebooks"; exit 1; }
-	@echo "3/4 The book builds"
+	@echo "1/3 Lint, spelling, and the agreement of texts and notebooks"
+	@$(BIN)/python tools/quick.py --lint
+	@echo "2/3 The book builds"
 	@rm -rf _build/html _build/.doctrees && $(MAKE) --no-print-directory book
-	@echo "4/4 Unit tests, every notebook executed and compared, every page in a browser"
+	@echo "3/3 Unit tests, every notebook executed and compared, every page in a browser"
 	@$(if $(NOT_HERE),echo "The tests of the sandbox are left out: it needs Linux")
 	@# What is long comes first and what is short last, so that all processes end together.
 	@BOOK=_build/html $(BIN)/python -m pytest -m "$(NOT_HERE)" -n $(WORKERS) --dist loadfile \

@@ -2,6 +2,7 @@
 
     .venv/bin/python tools/quick.py            what differs from origin/main, committed or not
     .venv/bin/python tools/quick.py --plan     only print what would run, and why
+    .venv/bin/python tools/quick.py --lint     only the linters, which make test runs too
 
 Lint, spelling and the rules of the architecture always run. Tests and notebooks follow in the order
 of their distance: first those that import a changed file, then those that import these. What does
@@ -28,14 +29,17 @@ TEXTS = ("tests/book/test_notebooks.py", "tests/chapters/test_quizzes.py")
 EXERCISES = "tests/checks/test_exercises.py"
 PAGES = ("chapters", "exercises", "appendix")
 NAMED = re.compile(r"[\w.-]+\.\w+|\bMakefile\b")
+# Where replaced_words.txt holds: the prose of pages, and what pages quote, follow when rewritten.
+WORDED = ("README.md", "ARCHITECTURE.md", "BENCHMARKS.md", "CHANGELOG.md", "CONTRIBUTING.md",
+          "Makefile", "benchmarks", "checks", "classroom", "tools/bundle", "tools/recordings",
+          "tests/classroom", "tests/lib", "tests/tools")  # fmt: skip
 CODE = re.compile(r"^```\{code-cell\}.*?^```", re.DOTALL | re.MULTILINE)
 UNTIL, NO_TIME = "ATTENTION_QUICK_UNTIL", "no time left"
 
 
 def git(*arguments: str) -> str:
     """Return what git prints, or nothing where git cannot answer."""
-    command = ["git", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True).stdout
 
 
 def listed(*arguments: str) -> set[str]:
@@ -100,7 +104,9 @@ def needed_files(name: str, files: set[str], data: dict[str, set[str]], root: Pa
     if path.suffix in (".py", ".js"):
         text = (root / name).read_text("utf8", errors="replace")
         for word in {path.stem, *NAMED.findall(text)}:
-            near = {other for other in data.get(word, ()) if folder(other) == folder(name)}
+            near = {
+                other for other in data.get(word, ()) if PurePosixPath(other).parent == path.parent
+            }
             needed |= data.get(word, set()) if path.parts[0] == "tests" else near
     return needed - {name}
 
@@ -119,10 +125,6 @@ def distances(changed: Iterable[str], files: set[str], root: Path = ROOT) -> dic
         frontier = {name for name in sources if name not in found and needed[name] & frontier}
         found |= dict.fromkeys(frontier, 1 + max(found.values(), default=0))
     return found
-
-
-def folder(name: str) -> str:
-    return name.rpartition("/")[0]
 
 
 def order(reached: tuple[str, int]) -> tuple[int, bool, str]:
@@ -194,16 +196,20 @@ def run_tests(chosen: dict[str, str], changed: set[str]) -> int:
     return subprocess.run(command, cwd=ROOT, env=environment).returncode
 
 
-def lint() -> list[str]:
-    """Run the linters over everything and return what to do about each that failed."""
-    tools = Path(sys.executable).parent
+def lint() -> int:
+    """Run the linters over everything; say of each that failed what to do, and return how many."""
+    tools, worded = Path(sys.executable).parent, [name for name in WORDED if (ROOT / name).exists()]
     steps = [
-        ([str(tools / "ruff"), "check", "--quiet"], "ruff check --fix"),
-        ([str(tools / "ruff"), "format", "--quiet", "--check"], "ruff format"),
-        ([str(tools / "codespell")], "fix the words, or add a correct one to pyproject.toml"),
-        ([sys.executable, "book/build/notebooks.py", "--check"], "make notebooks"),
-    ]
-    return [todo for command, todo in steps if subprocess.run(command, cwd=ROOT).returncode]
+        ([str(tools / "ruff"), "check", "--quiet"], "Run: ruff check --fix"),
+        ([str(tools / "ruff"), "format", "--quiet", "--check"], "Run: ruff format"),
+        ([str(tools / "codespell")], "Fix these words, or add a correct one to pyproject.toml."),
+        ([str(tools / "codespell"), "-D", "tools/replaced_words.txt", "--skip", "*.yml,*.json",
+          *worded], "Use the plain words."),
+        ([sys.executable, "book/build/notebooks.py", "--check"], "Run: make notebooks"),
+    ]  # fmt: skip
+    failed = [todo for command, todo in steps if subprocess.run(command, cwd=ROOT).returncode]
+    print("\n".join(failed), flush=True)
+    return len(failed)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -226,6 +232,8 @@ def pytest_terminal_summary(terminalreporter) -> None:
 
 def main(arguments: list[str]) -> int:
     """Lint, select, run; return 0 if all that ran passed."""
+    if "--lint" in arguments:
+        return int(lint() > 0)
     started, changed, files = time.time(), changed_files(), all_files()
     chosen = select(changed, files, code_changed)
     print(f"{len(changed)} changed files reach {len(chosen)} files of tests and notebooks:")
@@ -233,12 +241,9 @@ def main(arguments: list[str]) -> int:
         print(f"  {name:<52}{reason}")
     if "--plan" in arguments:
         return 0
-    todo = lint()
-    failed = run_tests(chosen, changed)
-    for step in todo:
-        print(f"Lint failed. Run: {step}")
+    failures = lint() + run_tests(chosen, changed)
     print(f"{time.time() - started:.0f} s")
-    return int(bool(todo) or failed != 0)
+    return int(failures > 0)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The small functions equal PyTorch's, keep their promises, and say how to mend a bad call."""
+"""The small functions equal PyTorch's, keep their promises, and say how to fix a bad call."""
 
 import itertools
 import math

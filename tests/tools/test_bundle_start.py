@@ -95,7 +95,7 @@ def test_a_step_that_fails_shows_why_and_what_was_begun_does_not_count(bundle, c
     starter = module(bundle / "start.py")
     starter.PYTHON.parent.mkdir(parents=True)
     starter.PYTHON.touch()
-    with pytest.raises(starter.RefusedError, match="begins the installation anew"):
+    with pytest.raises(starter.RefusedError, match="starts the installation again"):
         starter.run([sys.executable, "-c", "import sys; sys.exit('no room')"])
     assert "no room" in capfd.readouterr().err
     assert not starter.is_installed()

@@ -92,7 +92,7 @@ def look_at_wheels() -> None:
             raise RefusedError(
                 f"{name} is {'damaged' if found else 'absent'}: "
                 f"its sha256 should be {wanted}{f', and is {found}' if found else ''}.\n"
-                "Nothing was installed. Copy the archive once more, and unpack it anew."
+                "Nothing was installed. Copy the archive once more, and unpack it again."
             )
 
 
@@ -172,7 +172,7 @@ def run(command: list) -> None:
     if subprocess.run(told, env=surroundings()).returncode:
         raise RefusedError(
             f"\nThis step failed: {' '.join(told)}\n"
-            "What it said stands above. The next start begins the installation anew."
+            "Its messages are above. The next start starts the installation again."
         )
 
 

@@ -334,7 +334,7 @@ def test_only_what_is_new_is_read_until_the_window_is_full(tiny, monkeypatch):
 
     monkeypatch.setattr(GPT2, "forward", watched)
     generate(tiny, IDS[0, :20], 17)
-    # 20 are read at once; when a 24th would be, the oldest 11 go and 13 are read anew; and again.
+    # 20 are read at once; when a 24th would be, the oldest 11 go and 13 are read again, and so on.
     assert read == [20, 1, 1, 1, 13, *[1] * 10, 13, 1]
     read.clear()
     generate(tiny, IDS[0, :20], 6, cached=False)

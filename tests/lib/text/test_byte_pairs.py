@@ -118,7 +118,7 @@ def test_the_steps_for_a_long_chunk_grow_with_n_log_n(kind):
     assert many < 5 * 20_011 * math.log2(20_011)
 
 
-# Learning. The oracle counts everything anew for each pair.
+# Learning. The oracle counts everything again for each pair.
 
 
 def learned_slowly(chunks: dict[bytes, int], merges: int) -> list[byte_pairs.Pair]:
