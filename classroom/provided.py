@@ -11,12 +11,12 @@ from typing import Any
 
 from checks import Exercise
 from checks.run.wire import taken_apart
-from classroom.handing_out.extract import path_of
+from classroom.handing_out.extract import module_path
 from classroom.sandbox.isolation import ROOT
-from classroom.submissions import code_cells
+from classroom.submissions import code_sources
 
 
-def load(name: str) -> Exercise:
+def exercise_named(name: str) -> Exercise:
     """The exercise with this name; an unknown one is a ValueError that lists what there is."""
     known = sorted(path.stem for path in (ROOT / "exercises").glob("[0-9]*.py"))
     if name not in known:
@@ -25,46 +25,46 @@ def load(name: str) -> Exercise:
 
 
 @cache
-def allowed(name: str) -> dict[str, dict[str, Callable]]:
+def provided_functions(name: str) -> dict[str, dict[str, Callable]]:
     """What an exercise's own first cells import from the course, by module and name."""
     page = (ROOT / "exercises" / f"{name}.ipynb").read_bytes()
-    answers = {id(task.reference) for task in load(name).tasks}
-    given: dict[str, dict[str, Callable]] = {}
-    for source in code_cells(page):
-        for module, names in imported(source):
+    answers = {id(task.reference) for task in exercise_named(name).tasks}
+    provided: dict[str, dict[str, Callable]] = {}
+    for source in code_sources(page):
+        for module, names in lib_imports(source):
             loaded = importlib.import_module(module)
-            for one in names or public(loaded):
-                if id(getattr(loaded, one)) not in answers:
-                    given.setdefault(module, {})[one] = getattr(loaded, one)
-    return given
+            for function in names or public_functions(loaded):
+                if id(getattr(loaded, function)) not in answers:
+                    provided.setdefault(module, {})[function] = getattr(loaded, function)
+    return provided
 
 
-def imported(source: str) -> list[tuple[str, list[str]]]:
+def lib_imports(source: str) -> list[tuple[str, list[str]]]:
     """Which names a cell of ours imports from which modules of `lib`; all of them where empty."""
-    found = []
+    imports = []
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("lib"):
             continue
         names = [alias.name for alias in node.names]
-        whole = [name for name in names if path_of(f"{node.module}.{name}").exists()]
-        found += [(f"{node.module}.{name}", []) for name in whole]
+        whole = [name for name in names if module_path(f"{node.module}.{name}").exists()]
+        imports += [(f"{node.module}.{name}", []) for name in whole]
         if rest := [name for name in names if name not in whole]:
-            found.append((node.module, rest))
-    return found
+            imports.append((node.module, rest))
+    return imports
 
 
-def public(module: Any) -> list[str]:
+def public_functions(module: Any) -> list[str]:
     """The functions that a module of ours defines for others."""
     functions = inspect.getmembers(module, inspect.isfunction)
-    return [name for name, one in functions
-            if not name.startswith("_") and one.__module__ == module.__name__]  # fmt: skip
+    return [name for name, function in functions
+            if not name.startswith("_") and function.__module__ == module.__name__]  # fmt: skip
 
 
-def provider(given: dict[str, dict[str, Callable]]) -> Callable[[str, tuple, dict], Any]:
+def make_provider(provided: dict[str, dict[str, Callable]]) -> Callable[[str, tuple, dict], Any]:
     """A function that runs what the exercise gives, out here, on the student's arguments."""
 
     def provide(name: str, args: tuple, kwargs: dict) -> Any:
-        module, _, one = name.rpartition(".")
-        return taken_apart(given[module][one](*args, **kwargs))
+        module, _, function = name.rpartition(".")
+        return taken_apart(provided[module][function](*args, **kwargs))
 
     return provide

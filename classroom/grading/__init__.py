@@ -1,1 +1,1 @@
-"""A class graded: each submission marked, results kept, marks computed."""
+"""Grade a folder of submissions, log every result, and compute the table."""

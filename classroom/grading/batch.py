@@ -1,4 +1,4 @@
-"""A folder of hand-ins to a table of grades: `python -m classroom grade`."""
+"""Grade a folder of submissions into a table: `python -m classroom grade`."""
 
 from __future__ import annotations
 
@@ -25,25 +25,31 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from classroom.grading.mark import Plan, mark, version
-from classroom.grading.marks import Mark, Marked
-from classroom.grading.results_log import Journal, table, write
-from classroom.provided import load
-from classroom.submissions import HandIn, by_student, handed_in, read
+from classroom.grading.grades import SubmissionGrade
+from classroom.grading.results_log import ResultsLog, grades_csv, write_whole
+from classroom.grading.submission_grader import (
+    GradingPlan,
+    checks_version,
+    grade_submission,
+    unsolved,
+)
+from classroom.provided import exercise_named
+from classroom.status import GradeStatus
+from classroom.submissions import Submission, group_by_student, list_submissions, read_submission
 
-MOST_USERS = 1_000  # so many sandboxes may stand beside each other, each as another user
+MAX_USERS = 1_000  # sandboxes that may run side by side, each as a different user
 
 
 @dataclass(frozen=True)
-class Late:
-    """What a late hand-in loses: a share of its points for each day that has begun."""
+class LatePolicy:
+    """The share of its points that a late submission loses for each day that has begun."""
 
     due: datetime
     share: float
     dates: dict[str, datetime]
 
     def factor(self, student: str) -> float:
-        """What a student's points are multiplied by; a student without a date is in time."""
+        """The factor of a student's points; a student without a date is in time."""
         date = self.dates.get(student)
         if date is None or date <= self.due:
             return 1.0
@@ -51,83 +57,91 @@ class Late:
         return max(0.0, 1.0 - self.share * days)
 
     @classmethod
-    def read(cls, path: Path, due: str, share: float) -> Late:
-        """Dates from a CSV with the columns student and date."""
+    def from_csv(cls, path: Path, due: str, share: float) -> LatePolicy:
+        """Read dates from a CSV with the columns student and date."""
         with open(path, encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
-        if not rows or not {"student", "date"} <= set(rows[0]):
-            raise ValueError(f"{path} needs the columns student and date")
+        columns = list(rows[0]) if rows else []
+        if not {"student", "date"} <= set(columns):
+            raise ValueError(
+                f"{path} must have the columns student and date, and at least one row; "
+                f"got the columns {columns}. Name them in the first line, separated by a comma"
+            )
         dates = {row["student"]: datetime.fromisoformat(row["date"]) for row in rows}
         return cls(datetime.fromisoformat(due), share, dates)
 
 
-def secret_in(path: Path) -> bytes:
-    """The secret of the hidden cases; made at the first use, readable by its owner alone."""
+def read_secret(path: Path) -> bytes:
+    """Read the secret of the hidden cases; the first use creates it, for its owner alone."""
     with suppress(FileExistsError):
-        made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(made, "w") as file:
+        created = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(created, "w") as file:
             file.write(secrets.token_hex(32) + "\n")
     text = path.read_text("utf8").strip()
     if len(text) < 16:
-        raise ValueError(f"{path} holds no secret of at least 16 characters")
+        raise ValueError(
+            f"{path} must hold a secret of at least 16 characters; got {len(text)}. "
+            "Restore the file, or name another one with --secret"
+        )
     return text.encode()
 
 
-def key_of(hand_in: HandIn, plan: Plan) -> str:
-    """What a result depends on beside the checks: the same key means the same work."""
-    parts = [hand_in.student, hand_in.file, hand_in.sha256 or hand_in.reason, plan.exercise,
-             plan.fingerprint, plan.isolated]  # fmt: skip
+def result_key(submission: Submission, plan: GradingPlan) -> str:
+    """Hash what a result depends on besides the checks: the same key means the same work."""
+    parts = [submission.student, submission.file, submission.sha256 or submission.reason,
+             plan.exercise, plan.fingerprint, plan.isolated]  # fmt: skip
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
 
 
-def lacking(known: Marked | None, plan: Plan) -> list[str]:
-    """The chosen tasks that have no mark yet, or one of other checks than today's."""
-    versions = {mark.task: mark.version for mark in known.marks} if known else {}
-    return [task.id for task in plan.chosen() if versions.get(task.id) != version()]
+def ungraded_tasks(known: SubmissionGrade | None, plan: GradingPlan) -> list[str]:
+    """The selected tasks without a grade, or with one from another version of the checks."""
+    versions = {grade.task: grade.version for grade in known.grades} if known else {}
+    return [task.id for task in plan.selected_tasks() if versions.get(task.id) != checks_version()]
 
 
-def grade(
+def grade_class(
     folder: Path,
-    plan: Plan,
+    plan: GradingPlan,
     out: Path,
     *,
     engine: Executor | None = None,
     jobs: int = 1,
-    late: Late | None = None,
+    late: LatePolicy | None = None,
     say: Callable[[str], None] = print,
-) -> list[Marked]:
-    """Grade every hand-in, keep each result at once, and write the table in the end."""
-    students = by_student(handed_in(folder))
-    journal = Journal(out.with_suffix(".jsonl"))
+) -> list[SubmissionGrade]:
+    """Grade every submission, log each result at once, and write the table at the end."""
+    students = group_by_student(list_submissions(folder))
+    log = ResultsLog(out.with_suffix(".jsonl"))
     try:
-        done = []
+        results = []
         start = time.monotonic()
-        own = engine or pool(jobs)
+        executor = engine or process_pool(jobs)
         try:
-            for count, one in enumerate(graded(students, plan, journal, own, jobs), 1):
-                factor = late.factor(one.student) if late else 1.0
-                done.append(one.counted(plan.partial, factor))
-                say(progress(count, len(students), time.monotonic() - start, done[-1]))
+            for count, result in enumerate(grade_all(students, plan, log, executor, jobs), 1):
+                factor = late.factor(result.student) if late else 1.0
+                results.append(result.with_credit(plan.partial_credit, factor))
+                seconds = time.monotonic() - start
+                say(progress_line(count, len(students), seconds, results[-1]))
         finally:
             if engine is None:
-                own.shutdown(wait=False, cancel_futures=True)
-        done.sort(key=lambda one: one.student)
-        marked = {mark.task for one in done for mark in one.marks}
-        tasks = [task.id for task in load(plan.exercise).tasks if task.id in marked]
-        write(out, table(done, tasks))
+                executor.shutdown(wait=False, cancel_futures=True)
+        results.sort(key=lambda result: result.student)
+        graded = {grade.task for result in results for grade in result.grades}
+        tasks = [task.id for task in exercise_named(plan.exercise).tasks if task.id in graded]
+        write_whole(out, grades_csv(results, tasks))
     finally:
-        journal.close()
-    return done
+        log.close()
+    return results
 
 
-def pool(jobs: int) -> ProcessPoolExecutor:
-    """Processes of ours; each drives one sandbox at a time."""
+def process_pool(jobs: int) -> ProcessPoolExecutor:
+    """Start processes of the grader; each drives one sandbox at a time."""
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(jobs, context, initializer=end_with_the_parent)
+    return ProcessPoolExecutor(jobs, context, initializer=exit_with_parent)
 
 
-def end_with_the_parent() -> None:
-    """Let this process end as soon as the one that started it is gone, however that went."""
+def exit_with_parent() -> None:
+    """End this process as soon as its parent is gone, however the parent ended."""
 
     def watch() -> None:
         multiprocessing.connection.wait([multiprocessing.parent_process().sentinel])
@@ -136,69 +150,76 @@ def end_with_the_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def graded(
-    students: dict[str, list[Path]], plan: Plan, journal: Journal, engine: Executor, jobs: int
-) -> Iterator[Marked]:
-    """The results as they come; a few hand-ins are under way at a time, the rest on the disk."""
-    waiting: dict[Future, tuple[HandIn, Plan]] = {}
+def grade_all(
+    students: dict[str, list[Path]],
+    plan: GradingPlan,
+    log: ResultsLog,
+    engine: Executor,
+    jobs: int,
+) -> Iterator[SubmissionGrade]:
+    """Yield results as they come; only a few submissions are in memory at a time."""
+    waiting: dict[Future, tuple[Submission, GradingPlan]] = {}
     for number, paths in enumerate(students.values()):
-        hand_in = read(paths)
-        known = journal.known.get(key_of(hand_in, plan))
-        tasks = lacking(known, plan)
+        submission = read_submission(paths)
+        known = log.known.get(result_key(submission, plan))
+        tasks = ungraded_tasks(known, plan)
         if not tasks:
             yield known
             continue
         part = replace(plan, tasks=tuple(tasks))
-        waiting[submitted(engine, hand_in, part, number % MOST_USERS)] = hand_in, part
+        waiting[submit(engine, submission, part, number % MAX_USERS)] = submission, part
         while len(waiting) >= 2 * jobs:
-            yield from finished(waiting, plan, journal)
+            yield from collect(waiting, plan, log)
     while waiting:
-        yield from finished(waiting, plan, journal)
+        yield from collect(waiting, plan, log)
 
 
-def submitted(engine: Executor, hand_in: HandIn, plan: Plan, user: int) -> Future:
-    """The result to come; where no process of ours is left to make it, that is the result."""
+def submit(engine: Executor, submission: Submission, plan: GradingPlan, user: int) -> Future:
+    """Start grading; if the engine has no process left, the future holds that error."""
     try:
-        return engine.submit(mark, hand_in, plan, user)
+        return engine.submit(grade_submission, submission, plan, user)
     except BrokenExecutor as error:
         failed: Future = Future()
         failed.set_exception(error)
         return failed
 
 
-def finished(waiting: dict, plan: Plan, journal: Journal) -> Iterator[Marked]:
-    """Wait for one result or more; keep and give each, with the marks that were known before."""
+def collect(waiting: dict, plan: GradingPlan, log: ResultsLog) -> Iterator[SubmissionGrade]:
+    """Wait for at least one result; merge it with the grades that were known, and log it."""
     done, _ = wait(waiting, return_when=FIRST_COMPLETED)
     for future in done:
-        hand_in, part = waiting.pop(future)
+        submission, part = waiting.pop(future)
         try:
-            marked = future.result()
+            fresh = future.result()
         except Exception as error:
-            marked = broken(hand_in, part, error)
-        key = key_of(hand_in, plan)
-        marked = together(journal.known.get(key), marked, plan)
-        journal.keep(key, marked)
-        yield marked
+            fresh = grader_failure(submission, part, error)
+        key = result_key(submission, plan)
+        result = merge_grades(log.known.get(key), fresh, plan)
+        log.append(key, result)
+        yield result
 
 
-def together(known: Marked | None, fresh: Marked, plan: Plan) -> Marked:
-    """Fresh marks in the place of those that were known, in the order of the tasks."""
-    marks = {mark.task: mark for one in (known, fresh) if one for mark in one.marks}
-    ordered = [marks[task.id] for task in load(plan.exercise).tasks if task.id in marks]
-    return replace(fresh, marks=tuple(ordered)).summed()
+def merge_grades(
+    known: SubmissionGrade | None, fresh: SubmissionGrade, plan: GradingPlan
+) -> SubmissionGrade:
+    """Replace known grades by fresh ones, in the order of the tasks."""
+    grades = {grade.task: grade for result in (known, fresh) if result for grade in result.grades}
+    ordered = [grades[task.id] for task in exercise_named(plan.exercise).tasks if task.id in grades]
+    return replace(fresh, grades=tuple(ordered)).with_status()
 
 
-def broken(hand_in: HandIn, plan: Plan, error: Exception) -> Marked:
-    """A row for work at which our own side failed: it is said, and the next run tries again."""
-    said = f"the grader itself failed: {type(error).__name__}: {error}"
-    marks = [Mark(task.id, "crashed", 0, task.importance, (said,)) for task in plan.chosen()]
-    return Marked(hand_in.student, hand_in.file, plan.exercise, "crashed", tuple(marks), said,
-                  sha256=hand_in.sha256, seed=plan.fingerprint)  # fmt: skip
+def grader_failure(submission: Submission, plan: GradingPlan, error: Exception) -> SubmissionGrade:
+    """The row of a submission on which the grader itself failed; the next run tries it again."""
+    message = f"the grader itself failed: {type(error).__name__}: {error}"
+    crashed = GradeStatus.CRASHED
+    grades = tuple(unsolved(task, crashed, message) for task in plan.selected_tasks())
+    return SubmissionGrade(submission.student, submission.file, plan.exercise, crashed, grades,
+                           message, sha256=submission.sha256, seed=plan.fingerprint)  # fmt: skip
 
 
-def progress(count: int, total: int, seconds: float, marked: Marked) -> str:
-    """One line: how far, how long still, and what came last."""
+def progress_line(count: int, total: int, seconds: float, result: SubmissionGrade) -> str:
+    """One line: how far the run is, how long it still takes, and the last result."""
     left = seconds / count * (total - count)
     clock = f"{left // 60:.0f} min {left % 60:.0f} s left"
-    return f"{count}/{total}  {clock:>16}  {marked.student[:40]}: {marked.status}, " \
-           f"{marked.score} of {marked.most}"  # fmt: skip
+    return f"{count}/{total}  {clock:>16}  {result.student[:40]}: {result.status}, " \
+           f"{result.score} of {result.max_points}"  # fmt: skip

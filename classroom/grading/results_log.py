@@ -1,6 +1,6 @@
-"""Results on disk: a line for each as soon as it is there, and the table made from them.
+"""Results on disk: one line for each as soon as it is known, and the table made from them.
 
-A run that was killed leaves at most one half line, which is ignored; run again, it goes on.
+A killed run leaves at most one incomplete line, which is ignored; the next run continues there.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from pathlib import Path
 from typing import Any
 
 from checks import Exercise
-from classroom.grading.marks import Marked, as_data, from_data, tidy
-from classroom.provided import load
+from classroom.grading.grades import SubmissionGrade, from_json, to_json, two_digits
+from classroom.provided import exercise_named
 
-LAST = ("late factor", "message", "seconds", "file", "sha256", "seed", "version")
+LAST_COLUMNS = ("late factor", "message", "seconds", "file", "sha256", "seed", "version")
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class UnwritableError(OSError):
-    """The results cannot be kept; what was kept before is still there."""
+    """The results cannot be written; what was written before is still there."""
 
 
-class Journal:
-    """All results of a run so far, by what they depend on."""
+class ResultsLog:
+    """All results of a run so far, by their keys."""
 
     def __init__(self, path: Path):
         self.path = path
-        self.known: dict[str, Marked] = {}
+        self.known: dict[str, SubmissionGrade] = {}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             raw = path.read_bytes() if path.exists() else b""
@@ -42,15 +42,15 @@ class Journal:
         except OSError as error:
             raise UnwritableError(f"{path} cannot be written: {error.strerror}") from None
         for line in raw.splitlines():
-            # Half a line is what a killed run left; its result is made again.
+            # A killed run leaves half a line; its submission is graded again.
             with suppress(ValueError, KeyError, TypeError):
                 entry = json.loads(line)
-                self.known[entry["key"]] = from_data(entry["marked"])
+                self.known[entry["key"]] = from_json(entry["result"])
 
-    def keep(self, key: str, marked: Marked) -> None:
-        """Write one result, to the disk itself, before anything else happens."""
-        self.known[key] = marked
-        line = json.dumps({"key": key, "marked": as_data(marked)}, ensure_ascii=True) + "\n"
+    def append(self, key: str, result: SubmissionGrade) -> None:
+        """Write one result, through to the disk."""
+        self.known[key] = result
+        line = json.dumps({"key": key, "result": to_json(result)}, ensure_ascii=True) + "\n"
         try:
             self.file.write(line.encode())
             os.fsync(self.file.fileno())
@@ -62,7 +62,7 @@ class Journal:
         self.file.close()
 
 
-def write(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
     part = path.with_name(f".{path.name}.part")
     try:
@@ -77,56 +77,62 @@ def write(path: Path, text: str) -> None:
         raise UnwritableError(f"{path} cannot be written: {error.strerror}") from None
 
 
-def table(results: Iterable[Marked], tasks: list[str]) -> str:
-    """The CSV: a row for each student, with the points and the status of each task."""
+def grades_csv(results: Iterable[SubmissionGrade], tasks: list[str]) -> str:
+    """The table as CSV: a row for each student, with points and status of each task."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    head = ["student", "status", "score", "max", *tasks, *(f"{one} status" for one in tasks)]
-    writer.writerow([*head, *LAST])
-    for one in results:
-        marks = {mark.task: mark for mark in one.marks}
-        points = [marks[task].points if task in marks else 0 for task in tasks]
-        statuses = [marks[task].status if task in marks else "" for task in tasks]
-        row = [one.student, one.status, one.score, one.most, *points, *statuses]
-        versions = " ".join(sorted({mark.version for mark in one.marks}))
-        row += [tidy(one.late), one.words, one.seconds, one.file, one.sha256, one.seed, versions]
-        writer.writerow([harmless(cell) for cell in row])
+    head = ["student", "status", "score", "max", *tasks, *(f"{task} status" for task in tasks)]
+    writer.writerow([*head, *LAST_COLUMNS])
+    for result in results:
+        grades = {grade.task: grade for grade in result.grades}
+        points = [grades[task].points if task in grades else 0 for task in tasks]
+        statuses = [grades[task].status if task in grades else "" for task in tasks]
+        versions = " ".join(sorted({grade.version for grade in result.grades}))
+        row = [result.student, result.status, result.score, result.max_points,
+               *points, *statuses, two_digits(result.late_factor), result.summary, result.seconds,
+               result.file, result.sha256, result.seed, versions]  # fmt: skip
+        writer.writerow([escape_cell(cell) for cell in row])
     return text.getvalue()
 
 
-def graded_in(path: Path) -> tuple[list[Marked], Exercise]:
-    """The results behind a table of grades, in its order, and the exercise that they are of.
+def read_grades(path: Path) -> tuple[list[SubmissionGrade], Exercise]:
+    """Read the results of a table, in its order, and their exercise.
 
-    Points are the table's: a teacher may have changed them there.
+    Points come from the table, because a teacher may have changed them there.
     """
     with open(path, encoding="utf8", newline="") as file:
         rows = list(csv.DictReader(file))
-    journal = Journal(path.with_suffix(".jsonl"))
-    journal.close()
-    known = {(harmless(one.file), one.sha256, one.seed): one for one in journal.known.values()}
+    log = ResultsLog(path.with_suffix(".jsonl"))
+    log.close()
+    known = {(escape_cell(result.file), result.sha256, result.seed): result
+             for result in log.known.values()}  # fmt: skip
     pairs = [(known.get((row["file"], row["sha256"], row["seed"])), row) for row in rows]
-    found = [as_in(row, one) for one, row in pairs if one]
-    if not found:
-        raise ValueError(f"{path} and {journal.path.name} beside it hold no results")
-    return found, load(found[0].exercise)
-
-
-def as_in(row: dict[str, str], marked: Marked) -> Marked:
-    """A result with the points and the factor of its row in the table."""
-    try:
-        marks = [replace(one, points=tidy(float(row[one.task]))) for one in marked.marks
-                 if one.task in row]  # fmt: skip
-        return replace(marked, marks=tuple(marks), late=float(row["late factor"]))
-    except ValueError:
+    results = [with_row_points(row, result) for result, row in pairs if result]
+    if not results:
         raise ValueError(
-            f"the row of {marked.student} in the table of grades holds something that is no number"
+            f"{path} must be a table that `grade` wrote, with {log.path.name} in the same folder; "
+            f"no row of it has a result there. Name the table, or run `grade` again"
+        )
+    return results, exercise_named(results[0].exercise)
+
+
+def with_row_points(row: dict[str, str], result: SubmissionGrade) -> SubmissionGrade:
+    """Take the points and the late factor from the row of the table."""
+    try:
+        grades = [replace(grade, points=two_digits(float(row[grade.task])))
+                  for grade in result.grades if grade.task in row]  # fmt: skip
+        return replace(result, grades=tuple(grades), late_factor=float(row["late factor"]))
+    except ValueError as error:
+        raise ValueError(
+            f"points and late factor in the row of {result.student} must be numbers: {error}. "
+            "Correct the cell in the table of grades"
         ) from None
 
 
-def harmless(cell: Any) -> Any:
-    """Text that no spreadsheet takes for a formula, on one line, without what files refuse."""
+def escape_cell(cell: Any) -> Any:
+    """Make text safe for a spreadsheet: one line, no formula, no character that files refuse."""
     if not isinstance(cell, str):
         return cell
-    text = "".join(one if one.isprintable() else " " for one in cell)
+    text = "".join(character if character.isprintable() else " " for character in cell)
     text = text.encode("utf8", "backslashreplace").decode("utf8")
     return f"'{text}" if cell.startswith(FORMULAS) or text.lstrip().startswith(FORMULAS) else text

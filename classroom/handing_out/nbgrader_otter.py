@@ -25,20 +25,20 @@ def for_nbgrader(notebook: NotebookNode, tasks: dict[str, Task]) -> NotebookNode
     An answer stays a plain cell, which nbgrader leaves to the student.
     """
     for cell in notebook.cells:
-        task = tasks.get(checked(cell))
+        task = tasks.get(checked_task(cell))
         if task:
             cell.source = f'check.require("{task.id}")'
-            lock(cell, f"task-{task.id.replace('.', '-')}", points=task.importance)
+            lock_cell(cell, f"task-{task.id.replace('.', '-')}", points=task.importance)
         elif cell.cell_type == "code" and "check = exercise(" in cell.source:
-            lock(cell, "checks")
+            lock_cell(cell, "checks")
     return notebook
 
 
-def lock(cell: NotebookNode, name: str, points: int | None = None) -> None:
+def lock_cell(cell: NotebookNode, name: str, points: int | None = None) -> None:
     """Say what nbgrader wants to know of a cell that students do not change."""
-    said = {"schema_version": 3, "grade_id": name, "grade": points is not None, "locked": True,
+    settings = {"schema_version": 3, "grade_id": name, "grade": points is not None, "locked": True,
             "solution": False, "task": False, "cell_type": "code"}  # fmt: skip
-    cell.metadata["nbgrader"] = said | ({"points": points} if points is not None else {})
+    cell.metadata["nbgrader"] = settings | ({"points": points} if points is not None else {})
 
 
 def for_otter(notebook: NotebookNode, tasks: dict[str, Task]) -> NotebookNode:
@@ -49,12 +49,12 @@ def for_otter(notebook: NotebookNode, tasks: dict[str, Task]) -> NotebookNode:
         "files": ["lib", "checks", "exercises"], "requirements": "requirements.txt",
         "generate": True, "tests": {"ok_format": False},
     }  # fmt: skip
-    cells = [marker("ASSIGNMENT CONFIG", settings)]
+    cells = [raw_cell("ASSIGNMENT CONFIG", settings)]
     waiting: list[NotebookNode] = []
     for cell in notebook.cells:
-        task = tasks.get(checked(cell))
+        task = tasks.get(checked_task(cell))
         if task:
-            cells += question(task, waiting.pop())
+            cells += question_cells(task, waiting.pop())
         elif "exercise" in cell.metadata.get("tags", []):
             cells += waiting
             waiting = [cell]
@@ -65,29 +65,29 @@ def for_otter(notebook: NotebookNode, tasks: dict[str, Task]) -> NotebookNode:
     return notebook
 
 
-def question(task: Task, answer: NotebookNode) -> list[NotebookNode]:
+def question_cells(task: Task, answer: NotebookNode) -> list[NotebookNode]:
     """The cells of one question: the answer as it is handed out, and its test."""
     name = task.id.replace(".", "_")
     test = f'""" # BEGIN TEST CONFIG\npoints: {task.importance}\n""" # END TEST CONFIG\n'
     test += f'def test_{name}(check):\n    check.require("{task.id}")'
     return [
-        marker("BEGIN QUESTION", {"name": f"q{name}"}),
-        marker("BEGIN SOLUTION"), answer, marker("END SOLUTION"),
-        marker("BEGIN TESTS"), new_code_cell(test), marker("END TESTS"),
-        marker("END QUESTION"),
+        raw_cell("BEGIN QUESTION", {"name": f"q{name}"}),
+        raw_cell("BEGIN SOLUTION"), answer, raw_cell("END SOLUTION"),
+        raw_cell("BEGIN TESTS"), new_code_cell(test), raw_cell("END TESTS"),
+        raw_cell("END QUESTION"),
     ]  # fmt: skip
 
 
-def marker(word: str, settings: dict | None = None) -> NotebookNode:
+def raw_cell(word: str, settings: dict | None = None) -> NotebookNode:
     """A raw cell that otter reads."""
-    said = yaml.safe_dump(settings, sort_keys=False).rstrip() if settings else ""
-    return new_raw_cell(f"# {word}\n{said}".rstrip())
+    settings = yaml.safe_dump(settings, sort_keys=False).rstrip() if settings else ""
+    return new_raw_cell(f"# {word}\n{settings}".rstrip())
 
 
-def checked(cell: NotebookNode) -> str:
+def checked_task(cell: NotebookNode) -> str:
     """The number of the task that a cell checks; nothing where it does something else."""
-    found = CALL.fullmatch(cell.source.strip()) if cell.cell_type == "code" else None
-    return found[1] if found else ""
+    call = CALL.fullmatch(cell.source.strip()) if cell.cell_type == "code" else None
+    return call[1] if call else ""
 
 
 ENGINES: dict[str, Callable[[NotebookNode, dict[str, Task]], NotebookNode]] = {

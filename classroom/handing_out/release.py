@@ -21,11 +21,11 @@ from nbformat import NotebookNode
 from checks import Exercise
 from checks.feedback.misconceptions import misconceptions
 from checks.released import exercise_bytes, load_exercise
-from classroom.handing_out.extract import slices
+from classroom.handing_out.extract import extract_definitions
 from classroom.handing_out.nbgrader_otter import ENGINES
-from classroom.provided import allowed, load
+from classroom.provided import exercise_named, provided_functions
 from classroom.sandbox.isolation import ROOT
-from classroom.submissions import code_cells
+from classroom.submissions import code_sources
 
 READ_ME = """# {titles}
 
@@ -51,48 +51,62 @@ def release(names: list[str], out: Path, engine: str = "") -> list[Path]:
     """
     if out.exists() and any(out.iterdir()):
         raise FileExistsError(f"{out} is not empty: name a new folder")
-    exercises = {name: load(name) for name in names}
-    given = together(exercises)
+    exercises = {name: exercise_named(name) for name in names}
+    given = merge_provided(exercises)
     for name, exercise in exercises.items():
-        put(out / "exercises" / f"{name}.checks", exercise_bytes(exercise))
+        write_file(out / "exercises" / f"{name}.checks", exercise_bytes(exercise))
         page = out / ("" if engine else "exercises") / f"{name}.ipynb"
-        put(page, nbformat.writes(adapted(unsolved(name), out, name, engine)) + "\n")
-    put(out / "exercises" / "__init__.py", "")
-    put(out / "lib" / "__init__.py", "")
+        write_file(
+            page, nbformat.writes(for_engine(unsolved_notebook(name), out, name, engine)) + "\n"
+        )
+    write_file(out / "exercises" / "__init__.py", "")
+    write_file(out / "lib" / "__init__.py", "")
     for path in sorted((ROOT / "checks").rglob("*.py")):
-        put(out / path.relative_to(ROOT), path.read_bytes())
-    put(out / "checks/feedback/misconceptions.yml", ideas_of(list(exercises.values())))
-    for module, text in slices(given).items():
-        put(out / (module.replace(".", "/") + ".py"), text)
+        write_file(out / path.relative_to(ROOT), path.read_bytes())
+    write_file(
+        out / "checks/feedback/misconceptions.yml", misconceptions_of(list(exercises.values()))
+    )
+    for module, text in extract_definitions(given).items():
+        write_file(out / (module.replace(".", "/") + ".py"), text)
         for package in Path(module.replace(".", "/")).parents[:-1]:
-            put(out / package / "__init__.py", "")
-    put(out / "requirements.txt", "\n".join(pins(out)) + "\n")
+            write_file(out / package / "__init__.py", "")
+    write_file(out / "requirements.txt", "\n".join(required_pins(out)) + "\n")
     titles, where = ", ".join(e.title for e in exercises.values()), "`exercises`"
-    put(out / "README.md", READ_ME.format(titles=titles, where="this folder" if engine else where))
-    found = leaks(out, list(exercises.values()))
-    if found:
+    write_file(
+        out / "README.md", READ_ME.format(titles=titles, where="this folder" if engine else where)
+    )
+    leaked = leaked_answers(out, list(exercises.values()))
+    if leaked:
         shutil.rmtree(out)
-        raise ValueError("the bundle would give answers away: " + "; ".join(found))
+        raise ValueError("the bundle would give answers away: " + "; ".join(leaked))
     return sorted(path for path in out.rglob("*") if path.is_file())
 
 
-def put(path: Path, content: str | bytes) -> None:
+def write_file(path: Path, content: str | bytes) -> None:
     """Write a file, with the folders above it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def together(exercises: dict[str, Exercise]) -> dict[str, set[str]]:
+def merge_provided(exercises: dict[str, Exercise]) -> dict[str, set[str]]:
     """What the exercises give, by module; nothing of it may answer another of them."""
     given: dict[str, set[str]] = {}
     for name in exercises:
-        own = {id(one) for found in allowed(name).values() for one in found.values()}
+        own = {
+            id(function)
+            for functions in provided_functions(name).values()
+            for function in functions.values()
+        }
         for other, exercise in exercises.items():
-            for module, found in allowed(other).items():
-                given.setdefault(module, set()).update(found)
-                foreign = {id(one): key for key, one in found.items() if id(one) not in own}
+            for module, functions in provided_functions(other).items():
+                given.setdefault(module, set()).update(functions)
+                foreign = {
+                    id(function): key
+                    for key, function in functions.items()
+                    if id(function) not in own
+                }
                 for task in exercises[name].tasks if other != name else ():
-                    for key in rests_on(task.reference) & set(foreign):
+                    for key in functions_used(task.reference) & set(foreign):
                         raise ValueError(
                             f"{other} ({exercise.title}) gives {module}.{foreign[key]}, with which "
                             f"task {task.id} is answered: hand the two out apart"
@@ -100,24 +114,24 @@ def together(exercises: dict[str, Exercise]) -> dict[str, set[str]]:
     return given
 
 
-def rests_on(thing: Any, seen: frozenset[int] = frozenset()) -> set[int]:
+def functions_used(thing: Any, seen: frozenset[int] = frozenset()) -> set[int]:
     """The functions that a function is made of, and itself, by their ids."""
-    found = {id(thing)}
+    used = {id(thing)}
     code = getattr(thing, "__code__", None)
     if code is None or id(thing) in seen:
-        return found
+        return used
     around = thing.__globals__
     for name in code.co_names:
-        one = around.get(name)
-        if inspect.ismodule(one):
+        value = around.get(name)
+        if inspect.ismodule(value):
             # `ops.softmax` mentions the module and then its attribute.
-            found |= {id(getattr(one, other)) for other in code.co_names if hasattr(one, other)}
-        elif inspect.isfunction(one):
-            found |= rests_on(one, seen | {id(thing)})
-    return found
+            used |= {id(getattr(value, other)) for other in code.co_names if hasattr(value, other)}
+        elif inspect.isfunction(value):
+            used |= functions_used(value, seen | {id(thing)})
+    return used
 
 
-def adapted(notebook: NotebookNode, out: Path, name: str, engine: str) -> NotebookNode:
+def for_engine(notebook: NotebookNode, out: Path, name: str, engine: str) -> NotebookNode:
     """The notebook with points where an engine gives them; a task that is judged later has none."""
     if not engine:
         return notebook
@@ -125,7 +139,7 @@ def adapted(notebook: NotebookNode, out: Path, name: str, engine: str) -> Notebo
     return ENGINES[engine](notebook, {task.id: task for task in recorded if not task.later})
 
 
-def unsolved(name: str) -> NotebookNode:
+def unsolved_notebook(name: str) -> NotebookNode:
     """The notebook of an exercise as it is in the book, without outputs."""
     notebook = nbformat.read(ROOT / "exercises" / f"{name}.ipynb", as_version=4)
     for cell in notebook.cells:
@@ -134,57 +148,58 @@ def unsolved(name: str) -> NotebookNode:
     return notebook
 
 
-def ideas_of(exercises: list[Exercise]) -> str:
+def misconceptions_of(exercises: list[Exercise]) -> str:
     """The catalogue of the wrong ideas that these exercises know."""
     wanted = {
-        one for exercise in exercises for task in exercise.tasks
-        for wrong in task.wrong for one in wrong.ids
+        key for exercise in exercises for task in exercise.tasks
+        for wrong in task.wrong for key in wrong.ids
     }  # fmt: skip
     entries = {
-        key: {"name": one.name, "sentence": one.sentence} | ({"read": one.read} if one.read else {})
-        for key, one in misconceptions().items() if key in wanted
+        key: {"name": entry.name, "sentence": entry.sentence}
+        | ({"read": entry.read} if entry.read else {})
+        for key, entry in misconceptions().items() if key in wanted
     }  # fmt: skip
     return yaml.safe_dump(entries, allow_unicode=True, sort_keys=False)
 
 
-def pins(folder: Path) -> Iterator[str]:
+def required_pins(folder: Path) -> Iterator[str]:
     """The pinned packages that the bundle imports, and JupyterLab to open it."""
     imported = {"jupyterlab", "ipykernel"}
-    for text in sources(folder):
+    for text in code_in(folder):
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Import):
-                imported.update(one.name.partition(".")[0] for one in node.names)
+                imported.update(package.name.partition(".")[0] for package in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module:
                 imported.add(node.module.partition(".")[0])
     known = importlib.metadata.packages_distributions()
-    wanted = {one.lower().replace("_", "-") for name in imported - set(sys.stdlib_module_names)
-              for one in known.get(name, [])}  # fmt: skip
+    wanted = {package.lower().replace("_", "-") for name in imported - set(sys.stdlib_module_names)
+              for package in known.get(name, [])}  # fmt: skip
     for line in (ROOT / "requirements.txt").read_text("utf8").splitlines():
         if re.split(r"[=\[]", line)[0].lower().replace("_", "-") in wanted:
             yield line
 
 
-def sources(folder: Path) -> Iterator[str]:
+def code_in(folder: Path) -> Iterator[str]:
     """All code in a bundle: its modules, and the cells of its notebooks."""
     for path in sorted(folder.rglob("*.py")):
         yield path.read_text("utf8")
     for path in sorted(folder.rglob("*.ipynb")):
-        yield from code_cells(path.read_bytes())
+        yield from code_sources(path.read_bytes())
 
 
-def leaks(folder: Path, exercises: list[Exercise]) -> list[str]:
+def leaked_answers(folder: Path, exercises: list[Exercise]) -> list[str]:
     """The tasks whose reference, or the body of it, stands somewhere in a bundle."""
-    there = {body for text in sources(folder) for body in bodies(text)}
-    found = []
+    there = {body for text in code_in(folder) for body in function_bodies(text)}
+    leaked = []
     for exercise in exercises:
         for task in exercise.tasks:
-            text = source_of(task.reference)
-            if any(body in there for body in bodies(text)):
-                found.append(f"{task.id} ({task.name})")
-    return found
+            text = source_text(task.reference)
+            if any(body in there for body in function_bodies(text)):
+                leaked.append(f"{task.id} ({task.name})")
+    return leaked
 
 
-def bodies(text: str) -> Iterator[str]:
+def function_bodies(text: str) -> Iterator[str]:
     """The bodies of all functions in a source, without docstrings, names or layout."""
     try:
         parsed = ast.parse(text)
@@ -193,12 +208,12 @@ def bodies(text: str) -> Iterator[str]:
     for node in ast.walk(parsed):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-            said = [ast.dump(one) for one in body]
-            if said and not (len(body) == 1 and isinstance(body[0], (ast.Raise, ast.Pass))):
-                yield json.dumps([ast.dump(node.args), *said])
+            dumped = [ast.dump(statement) for statement in body]
+            if dumped and not (len(body) == 1 and isinstance(body[0], (ast.Raise, ast.Pass))):
+                yield json.dumps([ast.dump(node.args), *dumped])
 
 
-def source_of(thing: Any) -> str:
+def source_text(thing: Any) -> str:
     """The source of a function or a class; nothing where there is none."""
     try:
         return textwrap.dedent(inspect.getsource(thing))

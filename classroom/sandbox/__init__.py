@@ -1,1 +1,1 @@
-"""Student code run behind walls of the operating system."""
+"""Run student code in a sandbox of the operating system."""

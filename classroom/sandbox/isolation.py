@@ -1,7 +1,7 @@
-"""The walls of the sandbox: the command that starts a worker which can do nothing but compute.
+"""Isolate the worker: build the command that starts a process which can only compute.
 
-`bubblewrap` gives it namespaces of its own and a system that it can only read, `setpriv` takes its
-rights, and `prlimit` bounds each of its processes.
+`bubblewrap` gives it its own namespaces and a read-only system, `setpriv` removes its rights, and
+`prlimit` limits each of its processes. All three exist on Linux only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-HERE = "/course"
+MOUNTED = "/course"
 # An explicit list, so that no import can bring a file into the sandbox that nobody looked at.
 # A test holds that the worker needs all of these and no other file of the course.
 INSIDE = (
@@ -35,36 +35,36 @@ FIRST_USER = 30_000
 
 
 class SandboxError(RuntimeError):
-    """There is no sound sandbox on this machine."""
+    """This machine has no sound sandbox."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a submission may use: bytes, processes, and seconds of the clock and the processor."""
+    """What a submission may use: bytes, processes, seconds of wall time and of CPU time."""
 
     memory: int = 3 * 2**30
     address_space: int = 12 * 2**30
     processes: int = 64
     file: int = 64 * 2**20
     descriptors: int = 256
-    processor: int = 300
+    cpu_seconds: int = 300
     start: float = 60.0
     cells: float = 60.0
     call: float = 10.0
 
 
-def environment() -> dict[str, str]:
-    """What the worker finds around it, and nothing of ours."""
-    one = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    return one | {
+def worker_environment() -> dict[str, str]:
+    """Return the environment variables of the worker; it inherits none."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    return threads | {
         "PATH": "/usr/bin:/bin", "HOME": "/tmp", "IPYTHONDIR": "/tmp/ipython", "LANG": "C.UTF-8",
         "MPLBACKEND": "agg", "MPLCONFIGDIR": "/tmp/matplotlib", "PYTHONHASHSEED": "0",
     }  # fmt: skip
 
 
 @cache
-def inside() -> Path:
-    """A folder with the few files of the course that go into the sandbox."""
+def course_files() -> Path:
+    """Copy the few files of the course that go into the sandbox to a folder."""
     folder = Path(tempfile.mkdtemp(prefix="course-inside-"))
     folder.chmod(0o755)
     for name in INSIDE:
@@ -77,75 +77,92 @@ def inside() -> Path:
     return folder
 
 
-def python(folder: str) -> list[str]:
-    """The worker, started apart from every setting and package of the user's."""
+def worker_command(folder: str) -> list[str]:
+    """Return the command of the worker, without the user's settings and packages."""
     return [sys.executable, "-I", "-B", f"{folder}/classroom/sandbox/worker.py"]
 
 
-def limited(limits: Limits) -> list[str]:
-    """`prlimit` with the limits of each process."""
+def limit_resources(limits: Limits) -> list[str]:
+    """Return the `prlimit` command with the limits of each process."""
     sizes = {
         "as": limits.address_space, "stack": 8 * 2**20, "nofile": limits.descriptors,
-        "fsize": limits.file, "core": 0, "cpu": limits.processor,
+        "fsize": limits.file, "core": 0, "cpu": limits.cpu_seconds,
     }  # fmt: skip
     return ["prlimit", *(f"--{name}={size}" for name, size in sizes.items())]
 
 
-def few(limits: Limits) -> list[str]:
-    """`prlimit` for the number of processes, which Linux counts by user and namespace of users.
+def limit_processes(limits: Limits) -> list[str]:
+    """Return the `prlimit` command for the number of processes.
 
-    Root's sandboxes are a user each. Anybody else's have a namespace each, and the limit must be
-    set within it: set outside, it would count all processes of whoever grades.
+    Linux counts them by user and user namespace. If root grades, each sandbox is a different user.
+    Otherwise each has its own namespace, and the limit must be set inside it: outside, it would
+    count all processes of the user who grades.
     """
     return ["prlimit", f"--nproc={limits.processes}"]
 
 
-def bare(limits: Limits, user: int) -> list[str]:
-    """The worker without walls, for those who trust their students in so many words."""
-    return [*limited(limits), *python(str(inside()))]
+def unsandboxed_command(limits: Limits, user: int) -> list[str]:
+    """Return the worker without isolation, for `--i-trust-these-students`."""
+    prlimit = limit_resources(limits) if sys.platform == "linux" else []
+    return [*prlimit, *worker_command(str(course_files()))]
 
 
-def wrapped(limits: Limits, user: int) -> list[str]:
-    """The worker in namespaces of its own, on a system that it can only read."""
+def sandboxed_command(limits: Limits, user: int) -> list[str]:
+    """Return the worker in its own namespaces, on a read-only system."""
     if not shutil.which("bwrap"):
-        raise SandboxError("bubblewrap is not installed: apt install bubblewrap")
-    walls = [
+        raise SandboxError(
+            "grading needs bubblewrap (Linux), and it is not installed: apt-get install bubblewrap"
+        )
+    bubblewrap = [
         "bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
         "--die-with-parent", "--new-session", "--proc", "/proc", "--dev", "/dev",
         "--perms", "1777", "--size", str(limits.file), "--tmpfs", "/tmp", "--chdir", "/tmp",
-        *readable(),
+        *readable_mounts(),
     ]  # fmt: skip
     if os.geteuid() != 0:
-        return [*limited(limits), *walls, "--unshare-user", *few(limits), *python(HERE)]
+        return [
+            *limit_resources(limits),
+            *bubblewrap,
+            "--unshare-user",
+            *limit_processes(limits),
+            *worker_command(MOUNTED),
+        ]
     capabilities = ["--cap-drop", "ALL"]
     for name in ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"):
         capabilities += ["--cap-add", name]
-    nobody = [
+    setpriv = [
         "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups",
         "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs",
     ]  # fmt: skip
-    return [*limited(limits), *few(limits), *walls, *capabilities, *nobody, *python(HERE)]
+    return [
+        *limit_resources(limits),
+        *limit_processes(limits),
+        *bubblewrap,
+        *capabilities,
+        *setpriv,
+        *worker_command(MOUNTED),
+    ]
 
 
-def readable() -> Iterator[str]:
-    """What can be seen inside: the system, this Python with its packages, the few files."""
-    bound = [Path(one) for one in SYSTEM]
-    bound += [Path(sys.base_prefix), Path(sys.prefix), *interpreter()]
+def readable_mounts() -> Iterator[str]:
+    """Mount what the worker may read: the system, this Python with its packages, the few files."""
+    bound = [Path(folder) for folder in SYSTEM]
+    bound += [Path(sys.base_prefix), Path(sys.prefix), *interpreter_folders()]
     seen: set[Path] = set()
     for path in bound:
-        if not path.exists() or any(path.is_relative_to(one) for one in seen):
+        if not path.exists() or any(path.is_relative_to(folder) for folder in seen):
             continue
         seen.add(path)
         for parent in reversed(path.parents[:-1]):
             # bubblewrap makes missing folders that only root may enter.
-            if not any(parent.is_relative_to(one) for one in seen):
+            if not any(parent.is_relative_to(folder) for folder in seen):
                 yield from ("--perms", "0755", "--dir", str(parent))
         yield from ("--ro-bind", str(path), str(path))
-    yield from ("--ro-bind", str(inside()), HERE)
+    yield from ("--ro-bind", str(course_files()), MOUNTED)
 
 
-def interpreter() -> Iterator[Path]:
-    """The folders through which links lead from this Python to the one it stands for."""
+def interpreter_folders() -> Iterator[Path]:
+    """Yield the folders through which this Python is linked to its original."""
     path = Path(sys.executable)
     while path.is_symlink():
         path = path.parent / path.readlink()

@@ -1,4 +1,4 @@
-"""An answer in the sandbox, as something that the checks can call and look at from here."""
+"""Represent an answer in the sandbox, so that the checks can call it from outside."""
 
 from __future__ import annotations
 
@@ -8,59 +8,61 @@ from typing import Any
 from checks.run.call import Elsewhere, Mistake, Outcome
 from checks.run.nodes import NODES
 from checks.run.wire import Lent, error_named, put_together, taken_apart
+from checks.status import OF_A_CALL, Status
 from checks.task import Case
-from classroom.sandbox.sandbox import EndedError, Sandbox
+from classroom.sandbox.sandbox import Sandbox, SandboxEndedError
+from classroom.status import GradeStatus
 
-BESIDE = "checks.drivers"
-STATUSES = {"returned", "raised", "not attempted", "not understood", "too slow"}
+DRIVERS = "checks.drivers"
 GRACE = 5.0  # seconds for which the answer's own clock is given the first word
 
 
-class Remote(Elsewhere):
-    """An answer by its name, or an object that an answer made, by its number."""
+class RemoteAnswer(Elsewhere):
+    """An answer by its name, or an object that an answer created, by its number."""
 
     def __init__(self, sandbox: Sandbox, key: str | int):
         # Through the dictionary, because to set an attribute is to set it over there.
         self.__dict__.update(_sandbox=sandbox, _key=key, has_torch=False)
 
     def runs(self, call: Callable | None) -> bool:
-        """A driver runs over there if it stands in the file that is there."""
-        return call is None or call.__module__ == BESIDE
+        """Whether a driver can run in the sandbox: it must be in the module that is there."""
+        return call is None or call.__module__ == DRIVERS
 
     def observe(self, case: Case, library: str, call: Callable | None, seconds: float) -> Outcome:
-        """Have the answer called and looked at over there."""
+        """Call the answer in the sandbox and describe the outcome."""
         lent: list[Callable] = []
         seconds = min(seconds, self._sandbox.limits.call)
         message = {
             "do": "observe", "of": self._key, "library": library, "seconds": seconds,
             "driver": call.__name__ if call else None,
-            "args": taken_apart(case.args, lender(lent)),
-            "kwargs": taken_apart(case.kwargs, lender(lent)),
+            "args": taken_apart(case.args, lend_into(lent)),
+            "kwargs": taken_apart(case.kwargs, lend_into(lent)),
             "about": taken_apart(case.about),
         }  # fmt: skip
         try:
             if library != "numpy" and not self.has_torch:
                 # It takes seconds to load, which are not the answer's.
                 self._sandbox.ask({"do": "torch"}, self._sandbox.limits.start)
-            reply = self._sandbox.ask(message, seconds + GRACE, borrower(lent))
-        except EndedError as ended:
-            return gone(ended)
+            reply = self._sandbox.ask(message, seconds + GRACE, call_lent(lent))
+        except SandboxEndedError as ended:
+            return ended_outcome(ended)
         self.__dict__["has_torch"] = reply.get("torch") is True
-        return outcome_in(reply)
+        return parse_outcome(reply)
 
     def drive(self, driver: Callable, args: tuple) -> Any:
-        """Run a driver over there."""
+        """Run a driver in the sandbox."""
         return self._call(args, {}, driver)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it over there; data comes back as data, an object as another of these."""
+        """Call it in the sandbox; data comes back as data, an object as a RemoteAnswer."""
         return self._call(args, kwargs, None)
 
     def _call(self, args: tuple, kwargs: dict, driver: Callable | None) -> Any:
         lent: list[Callable] = []
         message = {
             "do": "call", "of": self._key, "driver": driver.__name__ if driver else None,
-            "args": taken_apart(args, lender(lent)), "kwargs": taken_apart(kwargs, lender(lent)),
+            "args": taken_apart(args, lend_into(lent)),
+            "kwargs": taken_apart(kwargs, lend_into(lent)),
         }  # fmt: skip
         return self._value(message, lent)
 
@@ -74,17 +76,17 @@ class Remote(Elsewhere):
 
     def _value(self, message: dict[str, Any], lent: list[Callable]) -> Any:
         limit = self._sandbox.limits.call
-        reply = self._sandbox.ask(message, limit, borrower(lent))
+        reply = self._sandbox.ask(message, limit, call_lent(lent))
         if "error" in reply:
             raise error_named(str(reply["error"]), str(reply.get("message", ""))[:600])
         value = reply.get("value")
         if isinstance(value, Lent):
-            return Remote(self._sandbox, value.number)
+            return RemoteAnswer(self._sandbox, value.number)
         return put_together(value)
 
 
-def lender(lent: list[Callable]) -> Callable[[Callable], int]:
-    """A function that keeps a function in a list and gives its number."""
+def lend_into(lent: list[Callable]) -> Callable[[Callable], int]:
+    """Return a function that appends a function to a list and returns its number."""
 
     def lend(function: Callable) -> int:
         lent.append(function)
@@ -93,24 +95,23 @@ def lender(lent: list[Callable]) -> Callable[[Callable], int]:
     return lend
 
 
-def borrower(lent: list[Callable]) -> Callable[[int, tuple, dict], Any]:
-    """A function that calls one of a list, and gives what it says as nodes."""
+def call_lent(lent: list[Callable]) -> Callable[[int, tuple, dict], Any]:
+    """Return a function that calls a lent function and encodes its result."""
     return lambda number, args, kwargs: taken_apart(lent[number](*args, **kwargs))
 
 
-def gone(ended: EndedError) -> Outcome:
-    """The outcome of a call during which the sandbox ended."""
-    if ended.why == "too slow":
-        return Outcome("too slow")
-    return Outcome("raised", mistake=Mistake("SystemExit", str(ended)))
+def ended_outcome(ended: SandboxEndedError) -> Outcome:
+    """Describe a call during which the sandbox ended."""
+    if ended.status == GradeStatus.TIMED_OUT:
+        return Outcome(Status.TOO_SLOW)
+    return Outcome(Status.RAISED, mistake=Mistake("SystemExit", str(ended)))
 
 
-def outcome_in(reply: dict[str, Any]) -> Outcome:
-    """The outcome that a reply describes, believing nothing but its form."""
+def parse_outcome(reply: dict[str, Any]) -> Outcome:
+    """Decode the outcome in a reply; nothing in the reply is trusted except its form."""
     status, value = reply.get("status"), reply.get("value")
-    known = isinstance(status, str) and status in STATUSES
-    if not known or not (value is None or isinstance(value, NODES)):
-        return Outcome("raised", mistake=Mistake("Garbage", "it sent no outcome"))
+    if status not in tuple(OF_A_CALL) or not (value is None or isinstance(value, NODES)):
+        return Outcome(Status.RAISED, mistake=Mistake("Garbage", "it sent no outcome"))
     mistake, changed = reply.get("mistake"), reply.get("changed")
     changed = changed if isinstance(changed, list) else []
     if isinstance(mistake, list):
@@ -119,20 +120,20 @@ def outcome_in(reply: dict[str, Any]) -> Outcome:
         mistake = Mistake(str(kind)[:60], str(message)[:600], str(line)[:200], number)
     else:
         mistake = None
-    if status == "raised" and mistake is None:
+    if status == Status.RAISED and mistake is None:
         mistake = Mistake("Garbage", "it sent no error")
-    if status == "returned" and value is None:
-        return Outcome("raised", mistake=Mistake("Garbage", "it sent no value"))
-    return Outcome(status, value, mistake, tuple(str(one)[:60] for one in changed)[:20])
+    if status == Status.RETURNED and value is None:
+        return Outcome(Status.RAISED, mistake=Mistake("Garbage", "it sent no value"))
+    return Outcome(Status(status), value, mistake, tuple(str(item)[:60] for item in changed)[:20])
 
 
 def run_cells(sandbox: Sandbox, sources: list[str]) -> list[dict[str, Any]]:
-    """Run the cells of a notebook; what is wrong with each, if anything is."""
-    message = {"do": "cells", "sources": [taken_apart(one) for one in sources]}
+    """Run the cells of a notebook; return the error of each cell, or an empty dictionary."""
+    message = {"do": "cells", "sources": [taken_apart(item) for item in sources]}
     ended = sandbox.ask(message, sandbox.limits.cells).get("ended")
     if not isinstance(ended, list) or len(ended) != len(sources):
-        raise sandbox.end("crashed", "it sent no list of its cells")
-    return [one if isinstance(one, dict) else {} for one in ended]
+        raise sandbox.end(GradeStatus.CRASHED, "it sent no list of its cells")
+    return [item if isinstance(item, dict) else {} for item in ended]
 
 
 def answer_named(sandbox: Sandbox, name: str) -> Any:
@@ -144,6 +145,6 @@ def answer_named(sandbox: Sandbox, name: str) -> Any:
     if kind == "untouched":
         return Ellipsis
     if kind == "callable":
-        return Remote(sandbox, name)
+        return RemoteAnswer(sandbox, name)
     reply = sandbox.ask({"do": "value", "of": name}, sandbox.limits.call)
     return put_together(reply.get("value"))

@@ -1,7 +1,7 @@
-"""Inside the sandbox: run the cells of a notebook, then answer questions about what they defined.
+"""Run the cells of a notebook inside the sandbox, then serve requests about what they defined.
 
-Started as `python -I worker.py`, with this folder's files and nothing else of the course: what is
-right is not known here. Every reply is data, and whoever forges one only answers wrongly.
+It is started as `python -I worker.py`, with the files of `isolation.INSIDE` and no others of the
+course, so no right answer is known here. Every reply is data; a forged reply is a wrong answer.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from checks.task import Case
 
 COURSE = {"lib", "checks", "figures", "exercises", "classroom", "book"}
 
-class Wire:
-    """The two streams to the grader, moved away from where a print would go."""
+
+class GraderStreams:
+    """The two streams to the grader, moved away from standard input and output."""
 
     def __init__(self) -> None:
         self.reader = os.fdopen(os.dup(0), "rb", buffering=0)
@@ -36,7 +37,7 @@ class Wire:
             os.dup2(nowhere, number)
 
     def read(self, count: int) -> bytes:
-        """Exactly so many bytes; the grader's end is our end."""
+        """Read exactly this many bytes; exit when the grader closes the stream."""
         parts, left = [], count
         while left:
             part = self.reader.read(min(left, 2**20))
@@ -47,40 +48,40 @@ class Wire:
         return b"".join(parts)
 
     def ask(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Send a question to the grader, and wait for its reply."""
+        """Send a message to the grader, and wait for the next one."""
         left = memoryview(packed(message))
         while left:
             left = left[self.writer.write(left) :]
         return receive(self.read)
 
 
-class Answers:
-    """What the student's cells defined, with everything that was lent to the grader."""
+class StudentNamespace:
+    """What the student's cells defined, and the objects that were lent to the grader."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: GraderStreams) -> None:
         self.wire = wire
         self.names: dict[str, Any] = {}
         self.lent: list[Any] = []
 
     def borrow(self, number: int) -> Callable:
-        """A function of the grader's, as one of ours."""
+        """Represent a function of the grader."""
         return lambda *args, **kwargs: self.asked(
             {"do": "borrowed", "number": number}, args, kwargs
         )
 
     def provided(self, name: str) -> Callable:
-        """A definition that the exercise gives to the student: it runs at the grader's."""
+        """Represent a function that the exercise provides; it runs in the grader."""
         return lambda *args, **kwargs: self.asked({"do": "provided", "name": name}, args, kwargs)
 
     def asked(self, message: dict[str, Any], args: tuple, kwargs: dict) -> Any:
-        """What the grader says to these arguments; its error is raised here."""
+        """Let the grader call its function on these arguments; raise its error here."""
         reply = self.wire.ask(message | {"args": plain(args), "kwargs": plain(kwargs)})
         if "error" in reply:
             raise error_named(str(reply["error"]), str(reply["message"]))
         return put_together(reply["value"])
 
     def run(self, sources: list[str]) -> list[dict[str, Any]]:
-        """Run the cells one after the other; an error in one does not stop the next."""
+        """Run the cells in order; an error in a cell does not stop the next."""
         from IPython.core.interactiveshell import InteractiveShell
 
         InteractiveShell.history_manager = None
@@ -89,7 +90,7 @@ class Answers:
         return [self.cell(shell, source) for source in sources]
 
     def cell(self, shell: Any, source: str) -> dict[str, Any]:
-        """Run one cell and say how it ended."""
+        """Run one cell and describe its error, if there is one."""
         try:
             ended = shell.run_cell(source, store_history=False, silent=True)
         except BaseException as error:
@@ -97,73 +98,75 @@ class Answers:
         error = ended.error_before_exec or ended.error_in_exec
         if error is None:
             return {}
-        found = describe_error(error, None)
+        described = describe_error(error, None)
         if isinstance(error, SyntaxError):
             message = str(error.msg)[:600]
             return {"error": "SyntaxError", "message": message, "line": error.lineno or 0}
-        return {"error": found.type, "message": found.message, "line": 0}
+        return {"error": described.type, "message": described.message, "line": 0}
 
-    def observe(self, said: dict[str, Any]) -> Outcome:
+    def observe(self, message: dict[str, Any]) -> Outcome:
         """Call an answer on one case."""
         case = Case(
-            put_together(said["args"], self.borrow),
-            put_together(said["kwargs"], self.borrow),
-            put_together(said["about"]),
+            put_together(message["args"], self.borrow),
+            put_together(message["kwargs"], self.borrow),
+            put_together(message["about"]),
         )
-        driver = driver_named(said["driver"])
-        return observe(self.found(said["of"]), case, said["library"], driver, said["seconds"])
+        driver = load_driver(message["driver"])
+        return observe(
+            self.look_up(message["of"]), case, message["library"], driver, message["seconds"]
+        )
 
-    def found(self, key: str | int) -> Any:
-        """An answer by its name, or something that was lent by its number."""
+    def look_up(self, key: str | int) -> Any:
+        """Return an answer by its name, or a lent object by its number."""
         return self.names[key] if isinstance(key, str) else self.lent[key]
 
     def lend(self, value: Any) -> Any:
-        """Data as data; what is neither, such as an object with methods, under a number."""
+        """Encode data as data; lend anything else, such as an object with methods, by a number."""
         node = plain(value)
         if isinstance(node, Strange) and not node.untouched:
             self.lent.append(value)
             return Lent(len(self.lent) - 1)
         return node
 
-    def reply(self, said: dict[str, Any]) -> dict[str, Any]:
-        """Do what one message asks."""
-        if said["do"] == "cells":
-            ended = self.run([put_together(one) for one in said["sources"]])
+    def reply(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Execute one message and return the reply."""
+        if message["do"] == "cells":
+            ended = self.run([put_together(source) for source in message["sources"]])
             return {"ended": ended, "torch": knows_torch()}
-        if said["do"] == "torch":
+        if message["do"] == "torch":
             return {"torch": bool(importlib.import_module("torch"))}
-        if said["do"] == "kinds":
-            return {"kinds": [kind_of(self.names, name) for name in said["names"]]}
-        if said["do"] == "value":
-            return {"value": plain(self.names[said["of"]])}
-        if said["do"] == "observe":
-            return written(self.observe(said)) | {"torch": knows_torch()}
+        if message["do"] == "kinds":
+            return {"kinds": [name_state(self.names, name) for name in message["names"]]}
+        if message["do"] == "value":
+            return {"value": plain(self.names[message["of"]])}
+        if message["do"] == "observe":
+            return encode_outcome(self.observe(message)) | {"torch": knows_torch()}
         try:
-            return {"value": self.lend(self.done(said))}
+            return {"value": self.lend(self.done(message))}
         except (Exception, TooSlow) as error:
-            found = describe_error(error, None)
-            return {"error": found.type, "message": found.message}
+            described = describe_error(error, None)
+            return {"error": described.type, "message": described.message}
 
-    def done(self, said: dict[str, Any]) -> Any:
-        """Call something, or read or set one of its attributes."""
-        target = self.found(said["of"])
-        if said["do"] == "get":
-            return getattr(target, said["name"])
-        if said["do"] == "set":
-            return setattr(target, said["name"], put_together(said["value"]))
-        args = put_together(said["args"], self.borrow)
-        kwargs = put_together(said["kwargs"], self.borrow)
-        driver = driver_named(said["driver"])
+    def done(self, message: dict[str, Any]) -> Any:
+        """Call an object, or read or set one of its attributes."""
+        target = self.look_up(message["of"])
+        if message["do"] == "get":
+            return getattr(target, message["name"])
+        if message["do"] == "set":
+            return setattr(target, message["name"], put_together(message["value"]))
+        args = put_together(message["args"], self.borrow)
+        kwargs = put_together(message["kwargs"], self.borrow)
+        driver = load_driver(message["driver"])
         return driver(target, *args, **kwargs) if driver else target(*args, **kwargs)
 
 
-def driver_named(name: str | None) -> Callable | None:
-    """A way of calling that has to stand beside the answer."""
+def load_driver(name: str | None) -> Callable | None:
+    """Load a driver: a way of calling that must run in the process of the answer."""
     return getattr(importlib.import_module("checks.drivers"), name) if name else None
 
 
-def written(outcome: Outcome) -> dict[str, Any]:
-    """An outcome as a message."""
+def encode_outcome(outcome: Outcome) -> dict[str, Any]:
+    """Encode an outcome as a message."""
     mistake = outcome.mistake
     return {
         "status": outcome.status,
@@ -173,8 +176,8 @@ def written(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def kind_of(names: dict[str, Any], name: str) -> str:
-    """What stands under a name: nothing, the untouched dots, something to call, or a value."""
+def name_state(names: dict[str, Any], name: str) -> str:
+    """Classify a name: missing, untouched (`...`), callable, or a value."""
     if name not in names:
         return "missing"
     if names[name] is Ellipsis:
@@ -188,7 +191,7 @@ class ProvidedModules:
     A function that the exercise provides runs in the grader; every other name is an ImportError.
     """
 
-    def __init__(self, answers: Answers, provided: dict[str, list[str]]) -> None:
+    def __init__(self, answers: StudentNamespace, provided: dict[str, list[str]]) -> None:
         self.answers, self.provided = answers, provided
         parents = {module.rpartition(".")[0] for module in provided}
         self.packages = {"lib", "exercises", *parents}
@@ -206,33 +209,33 @@ class ProvidedModules:
             raise ImportError(f"{spec.name} {ABSENT}")
         for name in self.provided.get(spec.name, ()):
             setattr(module, name, self.answers.provided(f"{spec.name}.{name}"))
-        module.__getattr__ = lambda name: absent(f"{spec.name}.{name}")
+        module.__getattr__ = lambda name: refuse_name(f"{spec.name}.{name}")
         return module
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Nothing is left to run."""
+        """Do nothing: the module is complete."""
 
 
-def absent(name: str) -> Any:
-    """Say that a definition is not here; Python's own questions get their usual answer."""
+def refuse_name(name: str) -> Any:
+    """Refuse a name of the course; dunder names raise the usual AttributeError."""
     if name.rsplit(".", 1)[1].startswith("__"):
         raise AttributeError(name)
     raise ImportError(f"{name} {ABSENT}")
 
 
-def serve(wire: Wire) -> None:
-    """Answer until the grader closes its end."""
-    answers = Answers(wire)
+def serve(wire: GraderStreams) -> None:
+    """Serve messages until the grader closes its end."""
+    answers = StudentNamespace(wire)
     hello = wire.ask({"ready": True})
     sys.meta_path.append(ProvidedModules(answers, hello["provided"]))
-    said = receive(wire.read)
+    message = receive(wire.read)
     while True:
         try:
-            reply = answers.reply(said)
+            reply = answers.reply(message)
         except BaseException as error:
             reply = {"error": type(error).__name__, "message": ""}
-        said = wire.ask(reply)
+        message = wire.ask(reply)
 
 
 if __name__ == "__main__":
-    serve(Wire())
+    serve(GraderStreams())

@@ -1,4 +1,4 @@
-"""The hand-ins of attacks.md, as cells and the marks that they must get."""
+"""The submissions of attacks.md, as cells and the marks that they must get."""
 
 from __future__ import annotations
 

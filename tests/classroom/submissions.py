@@ -1,4 +1,4 @@
-"""Eight hand-ins of exercise 7, for engines that are not ours: what each should get, and hear."""
+"""Eight submissions of exercise 7 for other engines: what each must get, and hear."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ import socket
 import psutil
 import pytest
 
-from classroom.grading.batch import MOST_USERS, grade
-from classroom.grading.mark import Plan
+from classroom.grading.batch import MAX_USERS, grade_class
+from classroom.grading.submission_grader import GradingPlan
 from classroom.sandbox.isolation import Limits
 from tests.classroom.attacks import ATTACKS, FIRST, MIX, RIGHT
 
@@ -33,7 +33,7 @@ def name_of(number: int, attack: str) -> str:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """All of them graded in one run, honest work between them: rows, and the host afterwards."""
-    folder, marker = tmp_path_factory.mktemp("hand-ins"), tmp_path_factory.mktemp("marker")
+    folder, marker = tmp_path_factory.mktemp("submissions"), tmp_path_factory.mktemp("marker")
     marker.chmod(0o777)
     os.environ["GRADING_CANARY"] = "sings"
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -46,9 +46,9 @@ def run(tmp_path_factory):
             if number % 10 == 5:
                 honest = folder / f"{number:03d} honest.ipynb"
                 honest.write_text(notebook(FIRST, MIX, RIGHT), "utf8")
-        plan = Plan("07_self_attention", SECRET, ("7.1", "7.2"), LIMITS, users=USERS)
+        plan = GradingPlan("07_self_attention", SECRET, ("7.1", "7.2"), LIMITS, first_user=USERS)
         out = tmp_path_factory.mktemp("grades") / "grades.csv"
-        done = grade(folder, plan, out, jobs=2, say=lambda line: None)
+        done = grade_class(folder, plan, out, jobs=2, say=lambda line: None)
         server.setblocking(False)
         with pytest.raises(BlockingIOError):
             server.accept()
@@ -60,15 +60,15 @@ def run(tmp_path_factory):
 def test_it_gets_what_it_earned_and_harms_nothing(run, number, attack):
     rows, marker = run
     marked = rows[name_of(number, attack)]
-    status = {mark.task: mark.status for mark in marked.marks}
+    status = {mark.task: mark.status for mark in marked.grades}
     wanted = ATTACKS[attack]
-    assert status["7.2"] == wanted.status, marked.marks
-    assert marked.score == 5 * (wanted.status == "passed") + 5 * wanted.mix, marked.marks
+    assert status["7.2"] == wanted.status, marked.grades
+    assert marked.score == 5 * (wanted.status == "passed") + 5 * wanted.mix, marked.grades
     assert not list(marker.iterdir())
 
 
 def test_no_process_is_left(run):
-    mine = range(USERS, USERS + MOST_USERS)
+    mine = range(USERS, USERS + MAX_USERS)
     left = [one.info for one in psutil.process_iter(["uids", "cmdline"])
             if one.info["uids"] and one.info["uids"].real in mine]  # fmt: skip
     assert not left

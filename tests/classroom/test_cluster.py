@@ -10,7 +10,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from classroom import __main__ as command
-from classroom.grading.batch import grade
+from classroom.grading.batch import grade_class
 from tests.classroom.attacks import FIRST, MIX, RIGHT, WRONG
 from tests.classroom.test_attacks import notebook
 from tests.classroom.test_grading import PLAN, without_seconds
@@ -29,7 +29,7 @@ def machines():
 
 
 def test_a_worker_that_dies_changes_nothing_in_the_table(machines, tmp_path):
-    folder = tmp_path / "hand-ins"
+    folder = tmp_path / "submissions"
     folder.mkdir()
     for n in range(9):
         cell = RIGHT if n % 2 else WRONG
@@ -45,10 +45,10 @@ def test_a_worker_that_dies_changes_nothing_in_the_table(machines, tmp_path):
                 os.kill(victim, signal.SIGKILL)
 
         alone, many = tmp_path / "alone" / "grades.csv", tmp_path / "many" / "grades.csv"
-        grade(folder, PLAN, many, engine=engine, jobs=jobs, say=say)
+        grade_class(folder, PLAN, many, engine=engine, jobs=jobs, say=say)
         client.wait_for_workers(2)
         assert victim not in client.run(os.getpid).values(), "it was killed, and another came"
-    grade(folder, PLAN, alone, say=lambda line: None)
+    grade_class(folder, PLAN, alone, say=lambda line: None)
     assert without_seconds(many) == without_seconds(alone)
 
 
@@ -61,9 +61,9 @@ def test_no_connection_outlives_the_grading(machines):
 
 def become_another() -> None:
     """Make the worker believe that its checks are others."""
-    from classroom.grading import mark
+    from classroom.grading import submission_grader
 
-    mark.version = lambda: "another"
+    submission_grader.checks_version = lambda: "another"
 
 
 def test_machines_with_another_state_of_the_course_are_refused(machines):
@@ -76,7 +76,7 @@ def test_machines_with_another_state_of_the_course_are_refused(machines):
 
 
 def test_an_address_where_nobody_answers_is_said(capsys, tmp_path):
-    folder = tmp_path / "hand-ins"
+    folder = tmp_path / "submissions"
     folder.mkdir()
     asked = ["grade", str(folder), "--exercise", "07_self_attention",
              "--secret", str(tmp_path / "secret"), "--cluster", "tcp://127.0.0.1:9"]  # fmt: skip

@@ -17,7 +17,7 @@ import yaml
 
 from checks.notebook import AnswerError, exercise
 from classroom.handing_out.release import release
-from classroom.provided import load
+from classroom.provided import exercise_named
 from tests.classroom.submissions import CLASS, EXERCISE, RIGHT, filled_in
 from tools.engines import GUIDE, MARKERS, NAMES, RESULTS, TASKS, markdown, should_get
 
@@ -92,7 +92,7 @@ def test_a_cell_that_passes_shows_no_number_and_one_that_fails_only_its_verdict(
 
 
 def test_points_are_importance_and_a_task_judged_later_has_none(sources):
-    tasks = {task.id: task.importance for task in load(EXERCISE).tasks}
+    tasks = {task.id: task.importance for task in exercise_named(EXERCISE).tasks}
     said = [cell.metadata.get("nbgrader") for cell in cells(sources["nbgrader"])]
     graded = {one["grade_id"]: one["points"] for one in said if one and one["grade"]}
     assert graded == {f"task-{key.replace('.', '-')}": tasks[key] for key in RIGHT}

@@ -18,31 +18,32 @@ import psutil
 import pytest
 
 from classroom.__main__ import main
-from classroom.feedback_pages import feedback
-from classroom.grading import batch, mark
-from classroom.grading.batch import Late, grade, secret_in
-from classroom.grading.mark import Plan
-from classroom.grading.marks import Mark, Marked, from_data
+from classroom.feedback_pages import feedback_page
+from classroom.grading import batch, submission_grader
+from classroom.grading.batch import LatePolicy, grade_class, read_secret
+from classroom.grading.grades import SubmissionGrade, TaskGrade, from_json
 from classroom.grading.results_log import (
-    Journal,
+    ResultsLog,
     UnwritableError,
-    graded_in,
-    harmless,
-    table,
-    write,
+    escape_cell,
+    grades_csv,
+    read_grades,
+    write_whole,
 )
-from classroom.provided import allowed, load
+from classroom.grading.submission_grader import GradingPlan
+from classroom.provided import exercise_named, provided_functions
+from classroom.status import GradeStatus
 from tests.classroom.attacks import FIRST, MIX, RIGHT, WRONG
 from tests.classroom.test_attacks import LIMITS, notebook
 
 ROOT = Path(__file__).resolve().parents[2]
-PLAN = Plan("07_self_attention", b"a secret of the tests alone", ("7.1", "7.2"), LIMITS)
+PLAN = GradingPlan("07_self_attention", b"a secret of the tests alone", ("7.1", "7.2"), LIMITS)
 
 
 @pytest.fixture
 def folder(tmp_path):
     """Three students: right, wrong, and one whose file is cut off."""
-    made = tmp_path / "hand-ins"
+    made = tmp_path / "submissions"
     made.mkdir()
     (made / "anna.ipynb").write_text(notebook(FIRST, MIX, RIGHT), "utf8")
     (made / "bert.ipynb").write_text(notebook(FIRST, MIX, WRONG), "utf8")
@@ -60,7 +61,7 @@ def without_seconds(path: Path) -> list[dict]:
 
 def test_the_table_says_for_each_student_what_and_why(folder, tmp_path):
     said = []
-    grade(folder, PLAN, tmp_path / "grades.csv", say=said.append)
+    grade_class(folder, PLAN, tmp_path / "grades.csv", say=said.append)
     anna, bert, carl = rows(tmp_path / "grades.csv")
     assert [one["status"] for one in (anna, bert, carl)] == ["passed", "wrong", "unreadable"]
     assert [one["score"] for one in (anna, bert, carl)] == ["10", "5", "0"]
@@ -76,13 +77,13 @@ def test_the_table_says_for_each_student_what_and_why(folder, tmp_path):
 
 def test_run_twice_it_grades_nothing_again_and_writes_the_same(folder, tmp_path, monkeypatch):
     out = tmp_path / "grades.csv"
-    grade(folder, PLAN, out, say=lambda line: None)
+    grade_class(folder, PLAN, out, say=lambda line: None)
     first = out.read_bytes()
-    monkeypatch.setattr(batch, "pool", None)
+    monkeypatch.setattr(batch, "process_pool", None)
     with pytest.raises(TypeError):
-        grade(folder, replace(PLAN, secret=b"another secret of the tests"), out)
-    monkeypatch.setattr(batch, "pool", lambda jobs: Refusing())
-    grade(folder, PLAN, out, say=lambda line: None)
+        grade_class(folder, replace(PLAN, secret=b"another secret of the tests"), out)
+    monkeypatch.setattr(batch, "process_pool", lambda jobs: Refusing())
+    grade_class(folder, PLAN, out, say=lambda line: None)
     assert out.read_bytes() == first
 
 
@@ -98,14 +99,14 @@ class Refusing(Executor):
 
 def test_one_task_is_graded_again_without_the_others(folder, tmp_path, monkeypatch):
     out = tmp_path / "grades.csv"
-    grade(folder, PLAN, out, say=lambda line: None)
+    grade_class(folder, PLAN, out, say=lambda line: None)
     before = rows(out)
     asked = []
-    real = mark.mark
-    monkeypatch.setattr(batch, "version", lambda: "another")
-    monkeypatch.setattr(batch, "mark", lambda hand_in, plan, user: real(hand_in, plan, user))
-    monkeypatch.setattr(batch, "pool", lambda jobs: Noting(asked))
-    grade(folder, replace(PLAN, tasks=("7.2",)), out, say=lambda line: None)
+    real = submission_grader.grade_submission
+    monkeypatch.setattr(batch, "checks_version", lambda: "another")
+    monkeypatch.setattr(batch, "grade_submission", lambda *given: real(*given))
+    monkeypatch.setattr(batch, "process_pool", lambda jobs: Noting(asked))
+    grade_class(folder, replace(PLAN, tasks=("7.2",)), out, say=lambda line: None)
     assert asked == [("7.2",)] * 3
     assert [row["7.1"] for row in rows(out)] == [row["7.1"] for row in before]
 
@@ -119,10 +120,10 @@ class Broken(Executor):
 
 def test_a_grader_that_breaks_says_so_in_every_row_and_the_next_run_grades_them(folder, tmp_path):
     out = tmp_path / "grades.csv"
-    done = grade(folder, PLAN, out, engine=Broken(), say=lambda line: None)
+    done = grade_class(folder, PLAN, out, engine=Broken(), say=lambda line: None)
     assert {one.status for one in done} == {"crashed"}
     assert all("the grader itself failed" in row["message"] for row in rows(out))
-    grade(folder, PLAN, out, say=lambda line: None)
+    grade_class(folder, PLAN, out, say=lambda line: None)
     assert [row["status"] for row in rows(out)] == ["passed", "wrong", "unreadable"]
 
 
@@ -132,10 +133,10 @@ class Noting(Executor):
     def __init__(self, asked):
         self.asked = asked
 
-    def submit(self, call, hand_in, plan, user):
+    def submit(self, call, submission, plan, user):
         self.asked.append(plan.tasks)
         done = Future()
-        done.set_result(call(hand_in, plan, user))
+        done.set_result(call(submission, plan, user))
         return done
 
     def shutdown(self, **_):
@@ -144,9 +145,9 @@ class Noting(Executor):
 
 def test_a_new_file_of_a_student_is_graded_and_the_old_marks_do_not_count(folder, tmp_path):
     out = tmp_path / "grades.csv"
-    grade(folder, PLAN, out, say=lambda line: None)
+    grade_class(folder, PLAN, out, say=lambda line: None)
     (folder / "bert.ipynb").write_text(notebook(FIRST, MIX, RIGHT), "utf8")
-    grade(folder, PLAN, out, say=lambda line: None)
+    grade_class(folder, PLAN, out, say=lambda line: None)
     assert [row["status"] for row in rows(out)] == ["passed", "passed", "unreadable"]
 
 
@@ -157,7 +158,7 @@ def command(folder: Path, out: Path) -> list[str]:
 
 
 def test_killed_in_the_middle_and_run_again_it_ends_with_the_same_table(tmp_path):
-    made = tmp_path / "hand-ins"
+    made = tmp_path / "submissions"
     made.mkdir()
     for n in range(7):
         cell = RIGHT if n % 2 else WRONG
@@ -177,27 +178,27 @@ def test_killed_in_the_middle_and_run_again_it_ends_with_the_same_table(tmp_path
     assert not broken.exists()
     _, alive = psutil.wait_procs(family, timeout=30)
     assert not alive, "its processes ended with it"
-    journal = broken.with_suffix(".jsonl")
-    with open(journal, "ab") as file:
+    log = broken.with_suffix(".jsonl")
+    with open(log, "ab") as file:
         file.write(b'{"key": "half a li')
-    kept = len(journal.read_bytes().splitlines()) - 1
+    kept = len(log.read_bytes().splitlines()) - 1
     again = subprocess.run(command(made, broken), check=True, capture_output=True, cwd=ROOT)
     assert kept >= 1
     assert b"7 rows" in again.stdout
     assert without_seconds(broken) == without_seconds(whole)
 
 
-def test_what_a_late_hand_in_loses_is_said(folder, tmp_path):
+def test_what_a_late_submission_loses_is_said(folder, tmp_path):
     dates = tmp_path / "dates.csv"
     dates.write_text("student,date\nanna,2026-12-03T01:00\nbert,2026-12-01T10:00\n", "utf8")
-    late = Late.read(dates, "2026-12-01T23:59", 0.1)
+    late = LatePolicy.from_csv(dates, "2026-12-01T23:59", 0.1)
     assert late.factor("anna") == pytest.approx(0.8), "two days have begun"
     assert late.factor("bert") == late.factor("carl") == 1
-    grade(folder, PLAN, tmp_path / "grades.csv", late=late, say=lambda line: None)
+    grade_class(folder, PLAN, tmp_path / "grades.csv", late=late, say=lambda line: None)
     anna, bert, _ = rows(tmp_path / "grades.csv")
     assert (anna["score"], anna["7.2"], anna["late factor"]) == ("8", "5", "0.8")
     assert (bert["score"], bert["late factor"]) == ("5", "1")
-    assert Late(datetime(2026, 1, 1), 0.5, {"x": datetime(2026, 2, 1)}).factor("x") == 0
+    assert LatePolicy(datetime(2026, 1, 1), 0.5, {"x": datetime(2026, 2, 1)}).factor("x") == 0
 
 
 SQUARE = """
@@ -211,13 +212,13 @@ def attention(q, k, v):
 
 
 def test_a_wrong_answer_earns_for_its_right_cases_only_where_the_teacher_says_so(folder, tmp_path):
-    cases = load(PLAN.exercise)["7.2"].draw(PLAN.seed)
+    cases = exercise_named(PLAN.exercise)["7.2"].draw(PLAN.seed)
     share = sum(len(case.args[0]) == len(case.args[1]) for case in cases) / len(cases)
     assert 0 < share < 1
     (folder / "dora.ipynb").write_text(notebook(FIRST, MIX, SQUARE), "utf8")
     out = tmp_path / "grades.csv"
     for partial in (0.0, 0.5, 0.0):
-        grade(folder, replace(PLAN, partial=partial), out, say=lambda line: None)
+        grade_class(folder, replace(PLAN, partial_credit=partial), out, say=lambda line: None)
         anna, bert, _, dora = rows(out)
         assert anna["7.2"] == "5"
         assert (bert["7.2"] == "0") == (partial == 0), "with one feature there is nothing to scale"
@@ -230,29 +231,36 @@ def test_a_wrong_answer_earns_for_its_right_cases_only_where_the_teacher_says_so
 def test_pages_show_the_points_of_the_table_a_teacher_may_have_changed(folder, tmp_path):
     out, dates = tmp_path / "grades.csv", tmp_path / "dates.csv"
     dates.write_text("student,date\nbert,2026-12-02T01:00\n", "utf8")
-    grade(folder, PLAN, out, late=Late.read(dates, "2026-12-01", 0.2), say=lambda line: None)
+    grade_class(
+        folder, PLAN, out, late=LatePolicy.from_csv(dates, "2026-12-01", 0.2), say=lambda line: None
+    )
     bert = rows(out)[1]
     assert (bert["7.2"], bert["late factor"], bert["score"]) == ("0", "0.6", "3")
     out.write_text(out.read_text("utf8").replace("bert,wrong,3,10,5,0", "bert,wrong,3,10,5,2.5"))
-    results, _ = graded_in(out)
-    assert [mark.points for mark in results[1].marks] == [5, 2.5]
+    results, _ = read_grades(out)
+    assert [mark.points for mark in results[1].grades] == [5, 2.5]
     assert results[1].score == pytest.approx(4.5)
-    assert "0.6 of the points" in feedback(results[1], load(PLAN.exercise), "")
+    assert "0.6 of the points" in feedback_page(results[1], exercise_named(PLAN.exercise), "")
     out.write_text(out.read_text("utf8").replace("5,2.5", "5,half"))
     with pytest.raises(ValueError, match="row of bert"):
-        graded_in(out)
+        read_grades(out)
 
 
 def test_a_table_of_dates_without_its_columns_is_refused(tmp_path):
     (tmp_path / "dates.csv").write_text("name,when\nanna,2026-12-01\n", "utf8")
     with pytest.raises(ValueError, match="needs the columns student and date"):
-        Late.read(tmp_path / "dates.csv", "2026-12-01", 0.1)
+        LatePolicy.from_csv(tmp_path / "dates.csv", "2026-12-01", 0.1)
 
 
-def marked(**more) -> Marked:
-    return Marked(
+def marked(**more) -> SubmissionGrade:
+    return SubmissionGrade(
         **(
-            {"student": "anna", "file": "anna.ipynb", "exercise": PLAN.exercise, "status": "wrong"}
+            {
+                "student": "anna",
+                "file": "anna.ipynb",
+                "exercise": PLAN.exercise,
+                "status": GradeStatus.WRONG,
+            }
             | more
         )
     )
@@ -260,62 +268,64 @@ def marked(**more) -> Marked:
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-rf", "@SUM(A1)", "\t=1", " =1", "\r=1"])
 def test_no_cell_is_a_formula(name):
-    line = table([marked(student=name)], []).splitlines()[1]
+    line = grades_csv([marked(student=name)], []).splitlines()[1]
     assert line.startswith("'")
 
 
 @pytest.mark.parametrize("text", ['say "a, b"', "two\nlines", "\x00nul", "<b>", "\udcff", "ø 漢"])
 def test_odd_text_stays_in_its_cell(text):
-    lines = list(csv.reader(io.StringIO(table([marked(message=text)], []))))
+    lines = list(csv.reader(io.StringIO(grades_csv([marked(message=text)], []))))
     assert len(lines) == 2
     assert len(lines[0]) == len(lines[1])
     assert all(one.isprintable() for one in lines[1])
 
 
 def test_a_number_is_no_text():
-    assert harmless(-1.5) == -1.5
+    assert escape_cell(-1.5) == -1.5
 
 
 def test_results_survive_the_journal_and_a_damaged_line_is_made_again(tmp_path):
-    one = marked(marks=(Mark("7.1", "passed", 5, 5, ("Right.",), ("M01",), "shown", "read"),))
-    journal = Journal(tmp_path / "deep" / "grades.jsonl")
-    journal.keep("a", one)
-    journal.close()
-    with open(journal.path, "ab") as file:
-        file.write(b'{"key": "b", "marked": {"student": 1}}\nnonsense\n{"key": "c", "mar')
-    again = Journal(journal.path)
+    one = marked(
+        grades=(TaskGrade("7.1", GradeStatus.PASSED, 5, 5, ("Right.",), ("M01",), "shown", "read"),)
+    )
+    log = ResultsLog(tmp_path / "deep" / "grades.jsonl")
+    log.append("a", one)
+    log.close()
+    with open(log.path, "ab") as file:
+        file.write(b'{"key": "b", "result": {"student": 1}}\nnonsense\n{"key": "c", "mar')
+    again = ResultsLog(log.path)
     assert again.known == {"a": one}
-    again.keep("d", replace(one, student="dora"))
+    again.append("d", replace(one, student="dora"))
     again.close()
-    last = Journal(journal.path)
+    last = ResultsLog(log.path)
     assert {key: one.student for key, one in last.known.items()} == {"a": "anna", "d": "dora"}
     last.close()
-    data = json.loads(journal.path.read_bytes().splitlines()[0])["marked"]
-    assert from_data(data) == one
+    data = json.loads(log.path.read_bytes().splitlines()[0])["result"]
+    assert from_json(data) == one
 
 
 def test_a_full_disk_is_said_and_loses_nothing(tmp_path):
     if not Path("/dev/full").exists():
         pytest.fail("this test needs /dev/full")
     with open("/dev/full", "ab", buffering=0) as full:
-        journal = Journal(tmp_path / "grades.jsonl")
-        journal.keep("a", marked())
-        journal.close()
-        journal.file = full
+        log = ResultsLog(tmp_path / "grades.jsonl")
+        log.append("a", marked())
+        log.close()
+        log.file = full
         with pytest.raises(UnwritableError, match="No space left"):
-            journal.keep("b", marked())
-    again = Journal(tmp_path / "grades.jsonl")
+            log.append("b", marked())
+    again = ResultsLog(tmp_path / "grades.jsonl")
     again.close()
     assert list(again.known) == ["a"]
 
 
 def test_a_table_is_written_whole_or_not_at_all(tmp_path):
     out = tmp_path / "grades.csv"
-    write(out, "old")
+    write_whole(out, "old")
     with pytest.raises(UnwritableError, match="cannot be written"):
-        write(tmp_path / "nothing" / "grades.csv", "new")
+        write_whole(tmp_path / "nothing" / "grades.csv", "new")
     with pytest.raises(UnicodeEncodeError):
-        write(out, "\ud800")
+        write_whole(out, "\ud800")
     assert out.read_text() == "old"
 
 
@@ -336,17 +346,17 @@ def test_what_cannot_be_done_is_said_before_anything_is_graded(folder, tmp_path,
 
 
 def test_the_secret_is_made_once_and_kept_from_others(tmp_path):
-    first = secret_in(tmp_path / "secret")
-    assert secret_in(tmp_path / "secret") == first
+    first = read_secret(tmp_path / "secret")
+    assert read_secret(tmp_path / "secret") == first
     assert (tmp_path / "secret").stat().st_mode & 0o077 == 0
     assert len(first) >= 32
     (tmp_path / "short").write_text("x")
     with pytest.raises(ValueError, match="no secret"):
-        secret_in(tmp_path / "short")
+        read_secret(tmp_path / "short")
 
 
 def test_hidden_cases_follow_the_secret():
-    task = PLAN.chosen()[1]
+    task = PLAN.selected_tasks()[1]
     draws = [task.draw(replace(PLAN, secret=one).seed)[0].args[0].tolist() for one in (b"a", b"b")]
     assert draws[0] != draws[1]
     assert PLAN.fingerprint != replace(PLAN, secret=b"b").fingerprint
@@ -354,15 +364,15 @@ def test_hidden_cases_follow_the_secret():
 
 
 def test_an_exercise_gives_what_its_page_imports_and_no_answer_of_its_own():
-    given = allowed("08_masking")
+    given = provided_functions("08_masking")
     assert "attend" in given["lib.attention.dot_product"]
     for name in ("05_scaling", "07_self_attention", "12_gpt2", "14_cost"):
-        answers = [task.reference for task in load(name).tasks]
-        held = [one for names in allowed(name).values() for one in names.values()]
+        answers = [task.reference for task in exercise_named(name).tasks]
+        held = [one for names in provided_functions(name).values() for one in names.values()]
         assert not any(one is answer for one in held for answer in answers)
 
 
 def test_time_left_is_shown():
-    line = batch.progress(10, 40, 60.0, marked())
+    line = batch.progress_line(10, 40, 60.0, marked())
     assert line.startswith("10/40")
     assert "3 min 0 s left" in line

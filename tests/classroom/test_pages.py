@@ -10,29 +10,32 @@ import pytest
 
 from classroom.__main__ import main
 from classroom.feedback_pages import (
-    class_report,
-    distribution,
-    feedback,
-    file_of,
-    ideas_found,
-    task_facts,
+    count_misconceptions,
+    feedback_page,
+    page_name,
+    report_page,
+    score_distribution,
+    task_statistics,
 )
-from classroom.grading.marks import Mark, Marked
-from classroom.grading.results_log import Journal, table
-from classroom.provided import load
+from classroom.grading.grades import SubmissionGrade, TaskGrade
+from classroom.grading.results_log import ResultsLog, grades_csv
+from classroom.provided import exercise_named
+from classroom.status import GradeStatus
 
-EXERCISE = load("07_self_attention")
+EXERCISE = exercise_named("07_self_attention")
 
 
-def student(name: str, *passed: bool, idea: str = "M01") -> Marked:
+def student(name: str, *passed: bool, idea: str = "M01") -> SubmissionGrade:
     """A student who passed or failed 7.1, 7.2 and so on, five points each."""
     marks = tuple(
-        Mark(f"7.{n + 1}", "passed" if right else "wrong", 5 * right, 5,
+        TaskGrade(f"7.{n + 1}", GradeStatus.PASSED if right else GradeStatus.WRONG, 5 * right, 5,
              ("Right on 3 cases.",) if right else (f"{idea}: no scaling. Divide by `sqrt(d_k)`.",),
              () if right else (idea,), "hidden 0.123456", "chapters/05_scaling.html#claim-S0-21")
         for n, right in enumerate(passed)
     )  # fmt: skip
-    return Marked(name, f"{name}.ipynb", "07_self_attention", "wrong", marks, sha256=name * 9)
+    return SubmissionGrade(
+        name, f"{name}.ipynb", "07_self_attention", GradeStatus.WRONG, marks, sha256=name * 9
+    )
 
 
 CLASS = [
@@ -44,7 +47,7 @@ CLASS = [
 
 
 def test_feedback_names_the_mistake_and_leads_to_the_page_without_a_hidden_number():
-    page = feedback(CLASS[1], EXERCISE, "https://example.org/book/")
+    page = feedback_page(CLASS[1], EXERCISE, "https://example.org/book/")
     assert "10 of 15 points" in page
     assert "no scaling" in page
     assert "<code>sqrt(d_k)</code>" in page
@@ -53,29 +56,29 @@ def test_feedback_names_the_mistake_and_leads_to_the_page_without_a_hidden_numbe
 
 
 def test_feedback_without_a_book_names_the_place():
-    page = feedback(CLASS[1], EXERCISE, "")
+    page = feedback_page(CLASS[1], EXERCISE, "")
     assert "href" not in page
     assert "chapter 5" in page
 
 
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", "a & b", '"quoted"', "{{ 7*7 }}"])
 def test_nothing_that_a_student_wrote_is_markup(name):
-    hostile = Marked(name, name, "07_self_attention", "wrong",
-                     (Mark("7.1", "wrong", 0, 5, (f"ValueError: {name}",)),), name)  # fmt: skip
-    for page in (feedback(hostile, EXERCISE, ""), class_report([hostile], EXERCISE)):
+    grades = (TaskGrade("7.1", GradeStatus.WRONG, 0, 5, (f"ValueError: {name}",)),)
+    hostile = SubmissionGrade(name, name, "07_self_attention", GradeStatus.WRONG, grades, name)
+    for page in (feedback_page(hostile, EXERCISE, ""), report_page([hostile], EXERCISE)):
         assert "<script>" not in page
         assert "49" not in re.sub(r"<style>.*?</style>|<svg.*?</svg>", "", page, flags=re.DOTALL)
 
 
 def test_file_names_are_safe_and_no_two_students_share_one():
     names = ["a/b", "a_b", "a b", "..", "", "-rf", "ø" * 300, "A", "a", "con", "x\ny"]
-    files = [file_of(name) for name in names]
+    files = [page_name(name) for name in names]
     assert len({name.lower() for name in files}) == len(files)
     assert all(re.fullmatch(r"[\w-][\w.-]{0,80}\.html", name) for name in files), files
 
 
 def test_difficulty_and_discrimination_are_those_of_numpy():
-    first, second, third = task_facts(CLASS, EXERCISE)
+    first, second, third = task_statistics(CLASS, EXERCISE)
     assert [one.passed for one in (first, second, third)] == [0.75, 0.25, 0.5]
     rest = [10, 5, 0, 0]
     wanted = np.corrcoef([1, 1, 0, 1], rest)[0, 1]
@@ -85,23 +88,23 @@ def test_difficulty_and_discrimination_are_those_of_numpy():
 
 def test_a_task_that_all_passed_discriminates_nobody():
     same = [student("a", True, True), student("b", True, False)]
-    assert task_facts(same, EXERCISE)[0].discrimination is None
+    assert task_statistics(same, EXERCISE)[0].discrimination is None
 
 
 def test_mistakes_are_counted_by_student_and_not_by_task():
-    assert [(idea, count, tasks) for idea, _, count, tasks in ideas_found(CLASS)] == [
+    assert [(idea, count, tasks) for idea, _, count, tasks in count_misconceptions(CLASS)] == [
         ("M01", 2, "7.2, 7.3"), ("M02", 1, "7.1, 7.2, 7.3"),
     ]  # fmt: skip
 
 
 def test_the_distribution_counts_everybody_once():
-    figure = distribution(CLASS)
+    figure = score_distribution(CLASS)
     assert "0 to 10 %: 1, 30 to 40 %: 1, 60 to 70 %: 1, 90 to 100 %: 1" in figure.alt
     assert "50 %" in figure.caption
 
 
 def test_the_report_holds_every_task_and_every_mistake():
-    page = class_report(CLASS, EXERCISE)
+    page = report_page(CLASS, EXERCISE)
     assert "4 students: 4 not right" in page
     assert "75 %" in page
     assert "all alike" not in page
@@ -110,15 +113,15 @@ def test_the_report_holds_every_task_and_every_mistake():
 
 
 def test_the_commands_write_pages_from_a_table_and_its_journal(tmp_path, capsys):
-    journal = Journal(tmp_path / "grades.jsonl")
+    log = ResultsLog(tmp_path / "grades.jsonl")
     for one in CLASS:
-        journal.keep(one.student, one)
-    journal.close()
+        log.append(one.student, one)
+    log.close()
     grades = tmp_path / "grades.csv"
-    grades.write_text(table(CLASS, ["7.1", "7.2", "7.3"]), "utf8")
+    grades.write_text(grades_csv(CLASS, ["7.1", "7.2", "7.3"]), "utf8")
     assert main(["feedback", str(grades), "--out", str(tmp_path / "pages")]) == 0
     assert main(["report", str(grades), "--out", str(tmp_path / "report.html")]) == 0
-    assert {path.name for path in (tmp_path / "pages").iterdir()} == {file_of(c) for c in "abcd"}
+    assert {path.name for path in (tmp_path / "pages").iterdir()} == {page_name(c) for c in "abcd"}
     assert "4 students" in (tmp_path / "report.html").read_text("utf8")
     with open(grades, encoding="utf8") as file:
         assert [row["score"] for row in csv.DictReader(file)] == ["15", "10", "0", "5"]

@@ -15,9 +15,9 @@ import pytest
 
 from checks import judge, released
 from classroom.__main__ import main
-from classroom.handing_out.extract import slices
-from classroom.handing_out.release import bodies, leaks, release, sources
-from classroom.provided import allowed, load
+from classroom.handing_out.extract import extract_definitions
+from classroom.handing_out.release import code_in, function_bodies, leaked_answers, release
+from classroom.provided import exercise_named, provided_functions
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(path.stem for path in (ROOT / "exercises").glob("[0-9]*.py"))
@@ -41,12 +41,12 @@ def answers(name: str) -> list:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_right_answer_of_ours_stands_in_a_bundle(bundles, name):
-    there = {body for text in sources(bundles / name) for body in bodies(text)}
-    given = {id(one) for found in allowed(name).values() for one in found.values()}
+    there = {body for text in code_in(bundles / name) for body in function_bodies(text)}
+    given = {id(one) for found in provided_functions(name).values() for one in found.values()}
     for answer in answers(name):
         if id(answer) not in given:
             text = textwrap.dedent(inspect.getsource(answer))
-            assert not any(body in there for body in bodies(text)), answer
+            assert not any(body in there for body in function_bodies(text)), answer
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -60,7 +60,7 @@ def test_a_bundle_holds_neither_the_checks_nor_outputs_nor_a_secret(bundles, nam
 
 @pytest.mark.parametrize("name", NAMES)
 def test_recorded_checks_pass_what_is_right_and_nothing_that_is_wrong(bundles, name, bare_calls):
-    exercise = load(name)
+    exercise = exercise_named(name)
     handed_out = released.load_exercise(bundles / name / "exercises" / f"{name}.checks")
     same = []
     for task, there in zip(exercise.tasks, handed_out.tasks, strict=True):
@@ -125,16 +125,16 @@ def test_the_scan_finds_an_answer_whatever_it_is_called(bundles, tmp_path):
 
     folder = tmp_path / "bundle"
     shutil.copytree(bundles / "06_softmax", folder)
-    exercise = load("06_softmax")
-    assert leaks(folder, [exercise]) == []
+    exercise = exercise_named("06_softmax")
+    assert leaked_answers(folder, [exercise]) == []
     reference = inspect.getsource(exercise["6.3"].reference)
     name = exercise["6.3"].reference.__name__
     (folder / "lib" / "harmless.py").write_text(reference.replace(f"def {name}(", "def f("), "utf8")
-    assert any(one.startswith("6.3") for one in leaks(folder, [exercise]))
+    assert any(one.startswith("6.3") for one in leaked_answers(folder, [exercise]))
 
 
 def test_a_slice_holds_what_it_needs_and_runs(tmp_path):
-    found = slices({"lib.attention.dot_product": {"attend"}})
+    found = extract_definitions({"lib.attention.dot_product": {"attend"}})
     assert "def attend" in found["lib.attention.dot_product"]
     assert "def softmax" in found["lib.functional"]
     assert "def gelu" not in found["lib.functional"]

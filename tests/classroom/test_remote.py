@@ -11,10 +11,18 @@ import pytest
 
 from checks import judge
 from checks.run.call import run_driver
-from classroom.provided import allowed, load, provider
-from classroom.sandbox.isolation import INSIDE, Limits, inside, readable, wrapped
-from classroom.sandbox.remote_answer import Remote, answer_named, outcome_in, run_cells
-from classroom.sandbox.sandbox import EndedError, Sandbox
+from classroom.provided import exercise_named, make_provider, provided_functions
+from classroom.sandbox.doctor import examine_sandbox, require_sandbox
+from classroom.sandbox.isolation import (
+    INSIDE,
+    Limits,
+    SandboxError,
+    course_files,
+    readable_mounts,
+    sandboxed_command,
+)
+from classroom.sandbox.remote_answer import RemoteAnswer, answer_named, parse_outcome, run_cells
+from classroom.sandbox.sandbox import Sandbox, SandboxEndedError
 from classroom.sandbox.worker import COURSE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,16 +68,16 @@ untouched = ...
 
 @pytest.fixture(scope="module")
 def sandbox():
-    provided = allowed("08_masking")
+    provided = provided_functions("08_masking")
     names = {module: sorted(held) for module, held in provided.items()}
-    with Sandbox(names, provider(provided)) as made:
+    with Sandbox(names, make_provider(provided)) as made:
         assert run_cells(made, [ANSWERS]) == [{}]
         yield made
 
 
 def test_an_object_lives_there_and_its_numbers_come_here(sandbox):
     head = answer_named(sandbox, "Head")(5, 3, 0)
-    assert isinstance(head, Remote)
+    assert isinstance(head, RemoteAnswer)
     assert head.W_q.shape == (5, 3)
     x = np.random.default_rng(1).normal(size=(2, 5))
     assert head(x).shape == (2, 3)
@@ -80,7 +88,7 @@ def test_an_object_lives_there_and_its_numbers_come_here(sandbox):
 
 
 def test_a_class_is_judged_by_laws_that_ask_it_for_objects(sandbox):
-    task = load("05_scaling")["5.8"]
+    task = exercise_named("05_scaling")["5.8"]
     assert judge(task, answer_named(sandbox, "Head")).passed
     wrong = judge(task, answer_named(sandbox, "DrawnInEachCall"))
     assert wrong.misconceptions == ("M64",)
@@ -112,7 +120,7 @@ def test_a_definition_of_ours_is_not_made_to_fill_our_own_memory(sandbox):
 
 
 def test_whoever_talks_without_a_pause_is_watched_all_the_same():
-    provided = allowed("08_masking")
+    provided = provided_functions("08_masking")
     names = {module: sorted(held) for module, held in provided.items()}
     talks = """
 import numpy as np
@@ -123,10 +131,10 @@ while True:
     kept.append(bytearray(2**20))
 """
     limits = Limits(memory=2**28, cells=120.0)
-    with Sandbox(names, provider(provided), limits) as made:
-        with pytest.raises(EndedError) as ended:
+    with Sandbox(names, make_provider(provided), limits) as made:
+        with pytest.raises(SandboxEndedError) as ended:
             run_cells(made, [talks])
-        assert ended.value.why == "out of memory"
+        assert ended.value.status == "out of memory"
 
 
 def test_an_input_that_was_edited_there_is_noticed_here(sandbox):
@@ -158,17 +166,17 @@ def test_values_dots_and_names_that_are_not_there(sandbox):
      {"status": "raised", "mistake": 7, "changed": 7}, {"status": "raised", "mistake": []}],
 )  # fmt: skip
 def test_a_reply_of_another_form_is_an_error_of_the_answer(reply):
-    assert outcome_in(reply).status == "raised"
+    assert parse_outcome(reply).status == "raised"
 
 
 def test_the_sandbox_holds_the_files_of_the_list_and_empty_packages():
-    held = {path.relative_to(inside()).as_posix(): path.read_text("utf8")
-            for path in inside().rglob("*") if path.is_file()}  # fmt: skip
+    held = {path.relative_to(course_files()).as_posix(): path.read_text("utf8")
+            for path in course_files().rglob("*") if path.is_file()}  # fmt: skip
     packages = {name: text for name, text in held.items() if name.endswith("__init__.py")}
     assert set(held) - set(packages) == set(INSIDE)
     assert "class Silent" in packages.pop("checks/__init__.py")
     assert not any(packages.values())
-    assert not any(str(ROOT / name) in " ".join(readable()) for name in ("lib", "exercises"))
+    assert not any(str(ROOT / name) in " ".join(readable_mounts()) for name in ("lib", "exercises"))
 
 
 def test_the_sandbox_list_names_every_file_that_the_worker_needs_and_no_other():
@@ -187,16 +195,16 @@ def test_the_sandbox_list_names_every_file_that_the_worker_needs_and_no_other():
 
 def test_every_driver_that_needs_torch_stands_beside():
     for path in sorted((ROOT / "exercises").glob("[0-9]*.py")):
-        for task in load(path.stem).tasks:
+        for task in exercise_named(path.stem).tasks:
             if task.call is not None and "torch" in task.call.__code__.co_names:
                 assert task.call.__module__ == "checks.drivers", task.id
 
 
 def test_a_sandbox_that_ended_says_why_for_ever():
     with Sandbox(limits=Limits(cells=3.0)) as made:
-        with pytest.raises(EndedError, match="its time was over"):
+        with pytest.raises(SandboxEndedError, match="its time was over"):
             run_cells(made, ["while True: pass"])
-        with pytest.raises(EndedError, match="its time was over"):
+        with pytest.raises(SandboxEndedError, match="its time was over"):
             made.ask({"do": "kinds", "names": ["x"]}, 1.0)
     assert made.process.poll() is not None
 
@@ -214,8 +222,17 @@ def test_processes_are_counted_for_each_sandbox_whoever_grades(monkeypatch):
     # in which the limit must be set; set outside, one sandbox would starve the next.
     few = f"--nproc={Limits().processes}"
     monkeypatch.setattr("os.geteuid", lambda: 0)
-    as_root = wrapped(Limits(), 30_007)
+    as_root = sandboxed_command(Limits(), 30_007)
     assert as_root.index(few) < as_root.index("bwrap") < as_root.index("--reuid=30007")
     monkeypatch.setattr("os.geteuid", lambda: 1000)
-    as_other = wrapped(Limits(), 30_007)
+    as_other = sandboxed_command(Limits(), 30_007)
     assert as_other.index("bwrap") < as_other.index("--unshare-user") < as_other.index(few)
+
+
+def test_a_machine_without_linux_gets_one_finding_that_says_what_to_do(monkeypatch):
+    monkeypatch.setattr("sys.platform", "darwin")
+    (finding,) = examine_sandbox()
+    assert not finding.sound
+    assert "needs Linux, and this is darwin; grade in a container" in finding.remedy
+    with pytest.raises(SandboxError, match=r"(?s)Nothing was graded.*this is darwin"):
+        require_sandbox()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from classroom import submissions
-from classroom.submissions import by_student, handed_in, read
+from classroom.submissions import group_by_student, list_submissions, read_submission
 
 
 def notebook(*cells, **more) -> bytes:
@@ -83,8 +83,8 @@ REFUSED = {
     "an archive of many files": (
         archive(**{f"{n}.txt": b"" for n in range(1001)}), "more than 1000 files"
     ),
-    "a bomb": (archive(**{"a.ipynb": b" " * (submissions.MOST_BYTES + 5)}), "larger than 100 MiB"),
-    "a novel": (notebook("#" * (submissions.MOST_SOURCE + 1)), "longer than"),
+    "a bomb": (archive(**{"a.ipynb": b" " * (submissions.MAX_BYTES + 5)}), "larger than 100 MiB"),
+    "a novel": (notebook("#" * (submissions.MAX_SOURCE + 1)), "longer than"),
     "a swarm of cells": (notebook(*["1"] * 10_001), "more than 10000 cells"),
 }  # fmt: skip
 
@@ -92,24 +92,24 @@ REFUSED = {
 @pytest.mark.parametrize("raw", GRADED.values(), ids=GRADED)
 def test_what_can_be_read_gives_its_code(tmp_path, raw):
     (tmp_path / "anna.ipynb").write_bytes(raw)
-    found = read([tmp_path / "anna.ipynb"])
-    assert (found.student, found.problem) == ("anna", "")
+    found = read_submission([tmp_path / "anna.ipynb"])
+    assert (found.student, found.status) == ("anna", None)
     assert [one for one in found.sources if one] == ["x = 1\n", "y = 2"]
 
 
 @pytest.mark.parametrize(("raw", "reason"), UNREADABLE.values(), ids=UNREADABLE)
 def test_what_cannot_be_read_is_unreadable_with_a_reason(tmp_path, raw, reason):
     (tmp_path / "anna.ipynb").write_bytes(raw)
-    found = read([tmp_path / "anna.ipynb"])
-    assert (found.problem, found.sources) == ("unreadable", ())
+    found = read_submission([tmp_path / "anna.ipynb"])
+    assert (found.status, found.sources) == ("unreadable", ())
     assert reason in found.reason
 
 
 @pytest.mark.parametrize(("raw", "reason"), REFUSED.values(), ids=REFUSED)
 def test_what_should_not_be_opened_is_refused_with_a_reason(tmp_path, raw, reason):
     (tmp_path / "anna.zip").write_bytes(raw)
-    found = read([tmp_path / "anna.zip"])
-    assert (found.problem, found.sources) == ("refused", ())
+    found = read_submission([tmp_path / "anna.zip"])
+    assert (found.status, found.sources) == ("refused", ())
     assert reason in found.reason
 
 
@@ -117,7 +117,7 @@ def test_a_pipe_a_link_and_a_folder_never_make_it_wait_or_follow(tmp_path):
     hidden = tmp_path / "elsewhere"
     hidden.mkdir()
     (hidden / "a.ipynb").write_bytes(GOOD)
-    folder = tmp_path / "hand-ins"
+    folder = tmp_path / "submissions"
     folder.mkdir()
     os.mkfifo(folder / "pipe.ipynb")
     (folder / "link.ipynb").symlink_to(hidden / "a.ipynb")
@@ -128,9 +128,12 @@ def test_a_pipe_a_link_and_a_folder_never_make_it_wait_or_follow(tmp_path):
     (folder / "full" / "work.ipynb").write_bytes(GOOD)
     (folder / "full" / "notes.txt").write_bytes(b"")
     (folder / "inner.ipynb").mkdir()
-    found = {name: read(paths) for name, paths in by_student(handed_in(folder)).items()}
-    assert {name: one.problem for name, one in found.items()} == {
-        "empty": "refused", "full": "", "gone": "refused", "inner": "refused", "link": "refused",
+    found = {
+        name: read_submission(paths)
+        for name, paths in group_by_student(list_submissions(folder)).items()
+    }
+    assert {name: one.status for name, one in found.items()} == {
+        "empty": "refused", "full": None, "gone": "refused", "inner": "refused", "link": "refused",
         "linked": "refused", "pipe": "refused",
     }  # fmt: skip
     assert found["full"].sources
@@ -138,8 +141,8 @@ def test_a_pipe_a_link_and_a_folder_never_make_it_wait_or_follow(tmp_path):
 
 def test_a_file_too_large_is_refused_unread(tmp_path):
     with open(tmp_path / "anna.ipynb", "wb") as file:
-        file.truncate(submissions.MOST_BYTES + 1)
-    assert read([tmp_path / "anna.ipynb"]).problem == "refused"
+        file.truncate(submissions.MAX_BYTES + 1)
+    assert read_submission([tmp_path / "anna.ipynb"]).status == "refused"
 
 
 def test_every_student_has_one_row_and_the_newest_work_counts(tmp_path):
@@ -149,11 +152,11 @@ def test_every_student_has_one_row_and_the_newest_work_counts(tmp_path):
         os.utime(tmp_path / name, (n, n))
     (tmp_path / ".DS_Store").write_bytes(b"")
     (tmp_path / ".ipynb_checkpoints").mkdir()
-    found = by_student(handed_in(tmp_path))
+    found = group_by_student(list_submissions(tmp_path))
     assert list(found) == ["anna", "bert"]
-    anna = read(found["anna"])
+    anna = read_submission(found["anna"])
     assert anna.sources == ("x = 1\n", "y = 2")
-    assert anna.notes == ("2 hand-ins, the newest counts",)
+    assert anna.notes == ("2 submissions, the newest counts",)
 
 
 def test_odd_names_are_names(tmp_path):
@@ -161,11 +164,14 @@ def test_odd_names_are_names(tmp_path):
     for name in names:
         (tmp_path / name).write_bytes(GOOD)
     (tmp_path / os.fsdecode(b"\xff.ipynb")).write_bytes(GOOD)
-    found = {name: read(paths) for name, paths in by_student(handed_in(tmp_path)).items()}
+    found = {
+        name: read_submission(paths)
+        for name, paths in group_by_student(list_submissions(tmp_path)).items()
+    }
     assert set(found) == {"-rf", "=1+1", "a?b", "ø 漢", "x.y", "no ending", "\\xff"}
-    assert not any(one.problem for one in found.values())
+    assert not any(one.status for one in found.values())
 
 
 def test_a_folder_that_is_none_is_an_error(tmp_path):
     with pytest.raises(NotADirectoryError, match="is not a folder"):
-        handed_in(Path(tmp_path / "nothing"))
+        list_submissions(Path(tmp_path / "nothing"))

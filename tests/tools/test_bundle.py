@@ -147,6 +147,7 @@ def test_wheels_say_from_which_release_on_their_python_will_do(wheels):
     assert maker.least(wheels) == f"{maker.OWN}.7"
 
 
+@pytest.mark.linux
 def test_behind_the_walls_of_the_proof_nothing_can_be_reached(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = server.getsockname()

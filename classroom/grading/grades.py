@@ -1,0 +1,103 @@
+"""The result of grading one submission: a grade for each task, and all grades of one student."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from classroom.status import SEVERITY, GradeStatus
+
+
+@dataclass(frozen=True)
+class TaskGrade:
+    """The points of one task, and the sentences that explain them.
+
+    `right` is the share of the hidden cases on which a wrong answer was right.
+    """
+
+    task: str
+    status: GradeStatus
+    points: int | float
+    max_points: int
+    sentences: tuple[str, ...] = ()
+    misconceptions: tuple[str, ...] = ()
+    shown: str = ""
+    read: str = ""
+    version: str = ""
+    right: int | float = 0.0
+
+    def with_partial_credit(self, partial_credit: float) -> TaskGrade:
+        """Give a wrong answer this fraction of the points for its share of right cases."""
+        if self.status == GradeStatus.PASSED:
+            return self
+        return replace(self, points=two_digits(self.max_points * partial_credit * self.right))
+
+
+@dataclass(frozen=True)
+class SubmissionGrade:
+    """All grades of one student, with what is needed to reproduce them."""
+
+    student: str
+    file: str
+    exercise: str
+    status: GradeStatus | None
+    grades: tuple[TaskGrade, ...] = ()
+    message: str = ""
+    seconds: float = 0.0
+    sha256: str = ""
+    seed: str = ""
+    late_factor: int | float = 1.0
+
+    def with_status(self) -> SubmissionGrade:
+        """Set the status of the whole: the one that all tasks share, or the most severe."""
+        statuses = {grade.status for grade in self.grades}
+        severe = (status for status in SEVERITY if status in statuses)
+        status = statuses.pop() if len(statuses) == 1 else next(severe, GradeStatus.WRONG)
+        return replace(self, status=status)
+
+    def with_credit(self, partial_credit: float, late_factor: int | float) -> SubmissionGrade:
+        """Apply partial credit to each task, and the late penalty to the whole."""
+        grades = tuple(grade.with_partial_credit(partial_credit) for grade in self.grades)
+        return replace(self, grades=grades, late_factor=late_factor)
+
+    @property
+    def summary(self) -> str:
+        """The message of the row: the tasks that were attempted and not passed, with reasons."""
+        quiet = (GradeStatus.PASSED, GradeStatus.NOT_ATTEMPTED)
+        parts = [
+            f"{grade.task} {grade.status}: {''.join(grade.sentences[:1])}"[:200]
+            for grade in self.grades if grade.status not in quiet and grade.sentences
+        ]  # fmt: skip
+        return "; ".join([*filter(None, [self.message]), *parts])[:2000]
+
+    @property
+    def score(self) -> int | float:
+        """The points of all tasks, after the late penalty."""
+        return two_digits(sum(grade.points for grade in self.grades) * self.late_factor)
+
+    @property
+    def max_points(self) -> int:
+        """The points that could be earned."""
+        return sum(grade.max_points for grade in self.grades)
+
+
+def two_digits(number: int | float) -> int | float:
+    """Round to two digits; a whole number becomes an int."""
+    return int(number) if number == int(number) else round(number, 2)
+
+
+def to_json(result: SubmissionGrade) -> dict[str, Any]:
+    """Convert a result to data that JSON can hold."""
+    return asdict(result)
+
+
+def from_json(data: dict[str, Any]) -> SubmissionGrade:
+    """Rebuild the result from which `to_json` made this data."""
+    grades = [
+        TaskGrade(**{
+            key: tuple(value) if isinstance(value, list) else value for key, value in grade.items()
+        } | {"status": GradeStatus(grade["status"])})
+        for grade in data["grades"]
+    ]  # fmt: skip
+    status = GradeStatus(data["status"])
+    return SubmissionGrade(**(data | {"status": status, "grades": tuple(grades)}))

@@ -1,0 +1,195 @@
+"""Grade one submission: run its cells in a sandbox, and judge its answers outside."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+import time
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+import torch  # noqa: F401 - it takes seconds to load, which must not count for an answer
+
+from checks import Task, Verdict, judge
+from checks.notebook import defines
+from checks.run.wire import ABSENT
+from checks.status import Status
+from classroom.grading.grades import SubmissionGrade, TaskGrade
+from classroom.provided import exercise_named, make_provider, provided_functions
+from classroom.sandbox.isolation import FIRST_USER, ROOT, Limits
+from classroom.sandbox.remote_answer import answer_named, run_cells
+from classroom.sandbox.sandbox import Sandbox, SandboxEndedError
+from classroom.status import OF_CHECKS, GradeStatus
+from classroom.submissions import Submission
+
+DEFINITION = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
+MAX_SANDBOXES = 3  # for one submission: a new one replaces each that ended
+
+
+@dataclass(frozen=True)
+class GradingPlan:
+    """What is graded and how; it is sent to other processes and machines as it is."""
+
+    exercise: str
+    secret: bytes
+    tasks: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    isolated: bool = True
+    first_user: int = FIRST_USER
+    partial_credit: float = 0.0
+
+    @property
+    def seed(self) -> int:
+        """The seed of the hidden cases; only the secret leads to it."""
+        return int.from_bytes(hashlib.sha256(self.secret + self.exercise.encode()).digest()[:8])
+
+    @property
+    def fingerprint(self) -> str:
+        """A short name of the secret, which does not reveal it."""
+        return hashlib.sha256(b"fingerprint" + self.secret).hexdigest()[:8]
+
+    def selected_tasks(self) -> list[Task]:
+        """The tasks that are graded: those in `tasks`, or all."""
+        exercise = exercise_named(self.exercise)
+        return [exercise[number] for number in self.tasks or [task.id for task in exercise.tasks]]
+
+
+def grade_submission(submission: Submission, plan: GradingPlan, user: int = 0) -> SubmissionGrade:
+    """Grade one submission; whatever happens in it, there is one result with a status."""
+    start = time.monotonic()
+    tasks, status, message = plan.selected_tasks(), submission.status, submission.reason
+    if status:
+        grades = [TaskGrade(task.id, status, 0, task.importance) for task in tasks]
+    else:
+        grades = SubmissionGrader(submission, plan, tasks, plan.first_user + user).run()
+        message = "; ".join(submission.notes)
+    return SubmissionGrade(
+        submission.student, submission.file, plan.exercise, status,
+        tuple(replace(grade, version=checks_version()) for grade in grades),
+        message, round(time.monotonic() - start, 1), submission.sha256, plan.fingerprint,
+    ).with_status()  # fmt: skip
+
+
+class SubmissionGrader:
+    """Grades one submission in one sandbox, and in a new one after each that ended."""
+
+    def __init__(self, submission: Submission, plan: GradingPlan, tasks: list[Task], user: int):
+        self.sources, self.plan, self.tasks, self.user = submission.sources, plan, tasks, user
+        self.grades: dict[str, TaskGrade] = {}
+
+    def run(self) -> list[TaskGrade]:
+        """Grade all tasks, in their order."""
+        for _ in range(MAX_SANDBOXES):
+            try:
+                self.run_in_sandbox()
+            except SandboxEndedError as ended:
+                # The cells themselves never ended, so it is useless to run them again.
+                self.grade_the_rest(ended)
+                break
+            if len(self.grades) == len(self.tasks):
+                break
+        self.grade_the_rest(SandboxEndedError(GradeStatus.CRASHED, "its process ended too often"))
+        return [self.grades[task.id] for task in self.tasks]
+
+    def grade_the_rest(self, ended: SandboxEndedError) -> None:
+        """Give the tasks without a grade the status of what ended the sandbox."""
+        for task in self.tasks:
+            if task.id not in self.grades:
+                self.grades[task.id] = grade_ended(task, ended)
+
+    def run_in_sandbox(self) -> None:
+        """Run the cells in a fresh sandbox and judge tasks until one of them ends it."""
+        provided = provided_functions(self.plan.exercise)
+        with Sandbox(
+            {module: sorted(names) for module, names in provided.items()},
+            make_provider(provided), self.plan.limits, self.user, self.plan.isolated,
+        ) as sandbox:  # fmt: skip
+            cells = run_cells(sandbox, list(self.sources))
+            for task in self.tasks:
+                if task.id in self.grades:
+                    continue
+                self.grades[task.id] = self.grade_task(sandbox, task, cells)
+                if sandbox.ended:
+                    self.grades[task.id] = grade_ended(task, sandbox.ended)
+                    return
+
+    def grade_task(self, sandbox: Sandbox, task: Task, cells: list[dict[str, Any]]) -> TaskGrade:
+        """Judge the answer to one task; `cells` says how each cell ended."""
+        failure = self.failure(task, cells)
+        try:
+            answer = answer_named(sandbox, task.name)
+            if failure and failure["error"] == "SyntaxError":
+                return grade_failed_cell(task, failure)
+            return grade_verdict(task, judge(task, answer, self.plan.seed))
+        except LookupError:
+            return grade_failed_cell(task, failure) if failure else self.grade_missing(task)
+        except SandboxEndedError as ended:
+            return grade_ended(task, ended)
+
+    def grade_missing(self, task: Task) -> TaskGrade:
+        """Grade a task whose name is not defined; mention the nearest name that is."""
+        names = {name for source in self.sources for name in DEFINITION.findall(source)}
+        near = difflib.get_close_matches(task.name, names, 1, 0.75)
+        sentences = [f"`{task.name}` is not defined in the submission."]
+        sentences += [f"There is a `{near[0]}`: should it have this name?"] if near else []
+        return unsolved(task, GradeStatus.NOT_ATTEMPTED, *sentences)
+
+    def failure(self, task: Task, cells: list[dict[str, Any]]) -> dict[str, Any]:
+        """How the last cell that defines this task's name failed, or a cell that imports it."""
+        pairs = list(zip(reversed(self.sources), reversed(cells), strict=True))
+        for source, cell in pairs:
+            if defines(source, task.name):
+                return cell if cell.get("error") else {}
+        word = re.compile(rf"\b{task.name}\b")
+        mentions = [cell for source, cell in pairs if word.search(source)]
+        return next((cell for cell in mentions if ABSENT in str(cell.get("message"))), {})
+
+
+def unsolved(task: Task, status: GradeStatus, *sentences: str) -> TaskGrade:
+    """The grade of a task that earns nothing, with the reasons."""
+    return TaskGrade(task.id, status, 0, task.importance, sentences, read=task.read)
+
+
+def grade_failed_cell(task: Task, failure: dict[str, Any]) -> TaskGrade:
+    """Grade a task whose cell stopped with an error."""
+    kind, message = str(failure["error"])[:60], str(failure.get("message", ""))[:600]
+    line = f" (line {failure['line']})" if failure.get("line") else ""
+    status = GradeStatus.REFUSED if ABSENT in message else GradeStatus.CRASHED
+    sentence = f"The cell that defines `{task.name}` stopped with {kind}: {message}{line}"
+    return unsolved(task, status, sentence)
+
+
+def grade_verdict(task: Task, verdict: Verdict) -> TaskGrade:
+    """Turn a verdict into a grade; some errors have a status of their own."""
+    status = OF_CHECKS.get(verdict.status, GradeStatus.WRONG)
+    text = " ".join(verdict.sentences)
+    if verdict.status == Status.RAISED and "MemoryError" in text:
+        status = GradeStatus.OUT_OF_MEMORY
+    if ABSENT in text:
+        status = GradeStatus.REFUSED
+    points = task.importance if status == GradeStatus.PASSED else 0
+    right = 0.0 if status == GradeStatus.REFUSED else verdict.right
+    return TaskGrade(
+        task.id, status, points, task.importance, verdict.sentences, verdict.misconceptions,
+        repr(verdict), verdict.read, right=right,
+    )  # fmt: skip
+
+
+def grade_ended(task: Task, ended: SandboxEndedError) -> TaskGrade:
+    """Grade a task during which the sandbox ended."""
+    return unsolved(task, ended.status, f"`{task.name}` could not be judged: {ended}.")
+
+
+@cache
+def checks_version() -> str:
+    """Hash every file that decides a grade into one short name."""
+    files = sorted(
+        path for package in ("lib", "checks", "classroom", "exercises")
+        for path in (ROOT / package).rglob("*") if path.suffix in (".py", ".yml")
+    )  # fmt: skip
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]
