@@ -20,7 +20,7 @@ def exercise_named(name: str) -> Exercise:
     """The exercise with this name; an unknown one is a ValueError that lists what there is."""
     known = sorted(path.stem for path in (ROOT / "exercises").glob("[0-9]*.py"))
     if name not in known:
-        raise ValueError(f"there is no exercise {name!r}; there are {', '.join(known)}")
+        raise ValueError(f"the exercise must be one of {', '.join(known)}; got {name!r}")
     return importlib.import_module(f"exercises.{name}").EXERCISE
 
 

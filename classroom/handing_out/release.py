@@ -50,7 +50,7 @@ def release(names: list[str], out: Path, engine: str = "") -> list[Path]:
     what another asks for, and where the scan finds an answer.
     """
     if out.exists() and any(out.iterdir()):
-        raise FileExistsError(f"{out} is not empty: name a new folder")
+        raise FileExistsError(f"the folder must be new or empty; {out} is not empty. Name another")
     exercises = {name: exercise_named(name) for name in names}
     given = merge_provided(exercises)
     for name, exercise in exercises.items():
@@ -78,7 +78,7 @@ def release(names: list[str], out: Path, engine: str = "") -> list[Path]:
     leaked = leaked_answers(out, list(exercises.values()))
     if leaked:
         shutil.rmtree(out)
-        raise ValueError("the bundle would give answers away: " + "; ".join(leaked))
+        raise ValueError(f"a release must hold no answer; got those of {', '.join(leaked)}")
     return sorted(path for path in out.rglob("*") if path.is_file())
 
 
@@ -149,7 +149,7 @@ def unsolved_notebook(name: str) -> NotebookNode:
 
 
 def misconceptions_of(exercises: list[Exercise]) -> str:
-    """The catalogue of the wrong ideas that these exercises know."""
+    """Write the part of the catalogue of misconceptions that these exercises know."""
     wanted = {
         key for exercise in exercises for task in exercise.tasks
         for wrong in task.wrong for key in wrong.ids

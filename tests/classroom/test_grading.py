@@ -248,7 +248,7 @@ def test_pages_show_the_points_of_the_table_a_teacher_may_have_changed(folder, t
 
 def test_a_table_of_dates_without_its_columns_is_refused(tmp_path):
     (tmp_path / "dates.csv").write_text("name,when\nanna,2026-12-01\n", "utf8")
-    with pytest.raises(ValueError, match="needs the columns student and date"):
+    with pytest.raises(ValueError, match="must have the columns student and date"):
         LatePolicy.from_csv(tmp_path / "dates.csv", "2026-12-01", 0.1)
 
 
@@ -333,7 +333,7 @@ def test_what_cannot_be_done_is_said_before_anything_is_graded(folder, tmp_path,
     there = ["--out", str(tmp_path / "g.csv"), "--secret", str(tmp_path / "secret")]
     asked = ["grade", str(folder), "--exercise", "07_self_attention", *there]
     assert main(["grade", str(folder), "--exercise", "99_none", *there]) == 2
-    assert "there are 00_start, 01_why_attention" in capsys.readouterr().err
+    assert "must be one of 00_start, 01_why_attention" in capsys.readouterr().err
     assert main([*asked, "--tasks", "7.99"]) == 2
     assert "no task '7.99'" in capsys.readouterr().err
     assert main([*asked, "--due", "2026-12-01"]) == 2
@@ -351,7 +351,7 @@ def test_the_secret_is_made_once_and_kept_from_others(tmp_path):
     assert (tmp_path / "secret").stat().st_mode & 0o077 == 0
     assert len(first) >= 32
     (tmp_path / "short").write_text("x")
-    with pytest.raises(ValueError, match="no secret"):
+    with pytest.raises(ValueError, match="must hold a secret"):
         read_secret(tmp_path / "short")
 
 
