@@ -158,7 +158,7 @@ def count_part_by_part(vocab, longest, d_model, layers, heads):
 
 
 def count_a_model(vocab, longest, d_model, layers, heads):
-    config = Config(vocab=vocab, longest=longest, d_model=d_model, heads=heads, layers=layers)
+    config = Config(vocab, longest, d_model, heads, layers)
     with torch.device("meta"):
         model = GPT2(config)
     return sum(parameter.numel() for parameter in model.parameters())

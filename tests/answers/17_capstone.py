@@ -306,7 +306,7 @@ def gpt2_of_lib(ids, p, heads):
     p = {name: torch.as_tensor(one) for name, one in p.items()}
     (vocab, d_model), longest = p["wte.weight"].shape, len(p["wpe.weight"])
     layers = sum(name.endswith("ln_1.bias") for name in p)
-    model = GPT2(Config(vocab=vocab, longest=longest, d_model=d_model, heads=heads, layers=layers))
+    model = GPT2(Config(vocab, longest, d_model, heads, layers))
     model.load_state_dict(gpt2.renamed(p, model.state_dict()))
     with torch.no_grad():
         return model.eval()(torch.as_tensor(ids)).logits
