@@ -1,4 +1,4 @@
-"""What may be said to `python -m lib.training`, and what holds if it is not."""
+"""What may be args to `python -m lib.training`, and what holds if it is not."""
 
 import argparse
 from dataclasses import fields
@@ -38,22 +38,24 @@ def parser() -> argparse.ArgumentParser:
     _add_text_and_model(made.add_argument_group("text and model"))
     _add_what_is_kept(made.add_argument_group("what is kept and shown"))
     group = made.add_argument_group("recipe")
-    for one in fields(Recipe):
-        kind = {"nargs": 2, "type": float} if one.name == "betas" else {"type": type(one.default)}
-        option = f"--{one.name.replace('_', '-')}"
-        group.add_argument(option, default=one.default, help=HELP[one.name], **kind)
+    for field in fields(Recipe):
+        kind = (
+            {"nargs": 2, "type": float} if field.name == "betas" else {"type": type(field.default)}
+        )
+        option = f"--{field.name.replace('_', '-')}"
+        group.add_argument(option, default=field.default, help=HELP[field.name], **kind)
     return made
 
 
-def recipe(said: argparse.Namespace) -> Recipe:
+def recipe(args: argparse.Namespace) -> Recipe:
     """Put together the recipe that was asked for.
 
     Source: the options of `parser`.
     Taught in: chapter 13.
     Raises: ValueError if no training can follow it.
     """
-    parts = {one.name: getattr(said, one.name) for one in fields(Recipe)}
-    return Recipe(**parts | {"betas": tuple(said.betas)})
+    parts = {field.name: getattr(args, field.name) for field in fields(Recipe)}
+    return Recipe(**parts | {"betas": tuple(args.betas)})
 
 
 def _add_text_and_model(group: argparse._ArgumentGroup) -> None:
@@ -79,10 +81,10 @@ def _add_what_is_kept(group: argparse._ArgumentGroup) -> None:
 def _count(word: str) -> int:
     if number := _natural(word):
         return number
-    raise argparse.ArgumentTypeError("at least 1 is wanted, not 0")
+    raise argparse.ArgumentTypeError("must be at least 1; got 0")
 
 
 def _natural(word: str) -> int:
     if word.isdecimal():
         return int(word)
-    raise argparse.ArgumentTypeError(f"a whole number from 0 up is wanted, not {word!r}")
+    raise argparse.ArgumentTypeError(f"must be a whole number, 0 or more; got {word!r}")

@@ -355,7 +355,7 @@ def test_every_character_is_split_from_its_neighbours_as_tiktoken_splits_it():
     )  # fmt: skip
     assert [len(ours.encode(f"a{c}1 {c}\n")) for c in "é²\u00a0€"] == [7, 7, 7, 10]
     # Python's own table is older than the others. What Unicode has named since may be a letter to
-    # `regex` and not yet to tiktoken; GPT-2's merges rarely ever show it.
+    # `regex` and not yet to tiktoken; GPT-2's merges rarely show it.
     known = [c for c in map(chr, range(0x110000)) if unicodedata.category(c) not in UNNAMED]
     assert len(known) > 140_000
     for start in range(0, len(known), 1 << 14):

@@ -449,12 +449,12 @@ import os, signal, sys
 from lib.training import __main__
 from lib.training import loop
 
-def tell(said, record, *rest):
-    noted(said, record, *rest)
+def tell(args, record, *rest):
+    noted(args, record, *rest)
     if record.step == 50:
         os.kill(os.getpid(), signal.SIGKILL)
 
-noted, __main__._tell = __main__._tell, tell
+noted, __main__._report = __main__._report, tell
 __main__.main(sys.argv[1:])
 """
 
@@ -487,9 +487,9 @@ def test_two_processes_reach_the_losses_of_one(tmp_path, capsys):
     assert losses(two) == pytest.approx(losses(one), abs=1e-4)
     # Only the first process speaks.
     assert len(two.read_text().splitlines()) == 30
-    said = done.stdout.splitlines()
-    assert len(said) == 3
-    assert "2 processes on cpu" in said[0]
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3
+    assert "2 processes on cpu" in lines[0]
     assert "1 process on cpu" in capsys.readouterr().out
 
 
@@ -540,22 +540,22 @@ def test_the_command_learns_a_text_of_ones_own_and_samples_from_it(tmp_path, cap
 def test_the_command_explains_every_part_of_the_recipe(capsys):
     with pytest.raises(SystemExit, match="0"):
         __main__.main(["--help"])
-    said = " ".join(capsys.readouterr().out.split())
+    printed = " ".join(capsys.readouterr().out.split())
     for words in options.HELP.values():
-        assert words in said
+        assert words in printed
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ("--steps=0", "steps is at least 1, not 0"),
-        ("--heads=0", "argument --heads: at least 1 is wanted, not 0"),
-        ("--every=-5", "a whole number from 0 up is wanted, not '-5'"),
-        ("--heads=3", "3 heads cannot share d_model = 16 equally"),
+        ("--steps=0", "steps must be at least 1; got 0"),
+        ("--heads=0", "argument --heads: must be at least 1; got 0"),
+        ("--every=-5", "must be a whole number, 0 or more; got '-5'"),
+        ("--heads=3", "3 does not divide 16"),
         ("--accumulate=3", "A batch of 4 windows cannot be dealt equally"),
         ("--context=9999", "has no window of 9999 with a target for each"),
         ("--text=none.txt", "No such file or directory: 'none.txt'"),
-        ("--clip=0", "clip is above 0, not 0"),
+        ("--grad-clip=0", "grad_clip must be above 0; got 0"),
     ],
 )
 def test_the_command_says_what_is_wrong_in_one_line(wrong, message, capsys, bare_calls):
