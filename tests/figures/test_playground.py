@@ -205,8 +205,7 @@ def fails(error: Exception) -> Callable:
 
 
 def test_offline_it_names_both_ways_out(monkeypatch, tmp_path):
-    monkeypatch.setattr(hub, "try_to_load_from_cache", lambda *_, **__: None)
-    monkeypatch.setattr(hub, "get_hf_file_metadata", fails(OfflineModeIsEnabled("offline")))
+    monkeypatch.setattr(hub, "hf_hub_download", fails(OfflineModeIsEnabled("offline")))
     empty = OwnPrompt(name="gpt2")
     empty.load.click()
     assert said(empty).startswith("gpt2 is not here and cannot be fetched now: connect")
@@ -216,7 +215,7 @@ def test_offline_it_names_both_ways_out(monkeypatch, tmp_path):
 def test_a_folder_of_another_vocabulary_and_a_missing_one_are_refused(prompt, tmp_path):
     prompt.source.value = str(TINY)
     prompt.load.click()
-    assert "knows 61 tokens and GPT-2&#x27;s tokeniser 50257" in said(prompt)
+    assert "knows 61 tokens and GPT-2&#x27;s tokenizer 50257" in said(prompt)
     prompt.source.value = str(tmp_path / "none.pt")
     prompt.load.click()
     assert "there is no checkpoint" in said(prompt)

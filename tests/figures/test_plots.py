@@ -184,7 +184,7 @@ def test_an_authors_own_drawing_takes_the_palette_along():
 def test_drawing_leaves_no_open_figure_and_no_changed_setting():
     program = (
         "import matplotlib; before = dict(matplotlib.rcParams)\n"
-        "from lib import plots; plots.bars([1, 2], ['a', 'b'], alt='a', caption='c')\n"
+        "from figures import plots; plots.bars([1, 2], ['a', 'b'], alt='a', caption='c')\n"
         "assert dict(matplotlib.rcParams) == before, 'settings changed'\n"
         "from matplotlib import pyplot; assert not pyplot.get_fignums(), 'a figure is open'\n"
     )
