@@ -115,6 +115,7 @@ def introduction(owner: Owner) -> Sentence:
     """Introduce an owner: `Ann has a red ball.` or `Ann has two red balls.`
 
     Source: a grammar of our own.
+    Taught in: chapter 13.
     """
     number = "two" if owner.plural else "a"
     return _cut(f"{owner.name} has {number} {owner.colour} {owner.things} .")
@@ -124,6 +125,7 @@ def facts(owner: Owner) -> list[Sentence]:
     """Say all that follows about one owner, in four sentences.
 
     Source: a grammar of our own.
+    Taught in: chapter 13.
     """
     name, colour, things = owner.name, owner.colour, owner.things
     be, it = ("are", "They") if owner.plural else ("is", "It")
@@ -139,6 +141,7 @@ def wishes(first: Owner, second: Owner) -> list[Sentence]:
     """Let each owner want what the other has.
 
     Source: a grammar of our own.
+    Taught in: chapter 13.
     """
     return [
         _cut(f"{one.name} wants {other.name} 's {other.things} .")
