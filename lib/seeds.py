@@ -32,7 +32,8 @@ def set_seed(seed: int) -> None:
 def threads(count: int) -> None:
     """Set the number of CPU threads, so that sums are added in a fixed order.
 
-    Source: floating-point addition is not associative, so a different split changes the last digits.
+    Source: floating-point addition is not associative: a different split changes the last
+    digits.
     """
     os.environ["OMP_NUM_THREADS"] = str(count)
     if torch := sys.modules.get("torch"):

@@ -77,7 +77,9 @@ def rebuild(texts: list[Path]) -> list[str]:
 def is_ours(module: ModuleType) -> bool:
     """Whether a module is the course's own, so one that may be edited as well."""
     file = Path(getattr(module, "__file__", None) or "/")
-    return any(file.is_relative_to(ROOT / folder) for folder in ("book", "checks", "figures", "lib"))
+    return any(
+        file.is_relative_to(ROOT / folder) for folder in ("book", "checks", "figures", "lib")
+    )
 
 
 class Copy:

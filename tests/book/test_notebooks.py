@@ -119,7 +119,7 @@ def test_a_stored_figure_has_the_colours_of_the_palette(page):
 
 def test_a_changed_palette_restyles_a_stored_figure_and_leaves_all_else(page, monkeypatch):
     notebook = page.with_suffix(".ipynb")
-    figure = "#3440b0 <rect fill=\"var(--query,%s)\"/> var(--accent,currentColor)"
+    figure = '#3440b0 <rect fill="var(--query,%s)"/> var(--accent,currentColor)'
     notebook.write_text(figure % "#3440b0", "utf8")
     assert tool.restyle(page) == "page.md: up to date"
     monkeypatch.setitem(palette.VARIABLES, "query", palette.Colour("#123456", "#abcdef"))
