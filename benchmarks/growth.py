@@ -141,7 +141,7 @@ def rows(budget: float) -> dict:
 
 
 def writing(budget: float) -> dict:
-    """The next token of GPT-2 (124 M parameters, untrained) after n tokens: recomputed, and cached."""
+    """The next token of an untrained GPT-2 after n tokens: recomputed, and cached."""
     model = GPT2(SIZES["gpt2"]).eval()
     ids = torch.arange(1024)[None]
     calls = {}
