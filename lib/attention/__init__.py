@@ -1,1 +1,1 @@
-"""Attention and what it needs: scores, masks, positions, heads, caches, kernels."""
+"""Attention and its parts: scores, masks, positions, heads, KV cache, fused and tiled kernels."""

@@ -1,4 +1,4 @@
-"""Attention itself: one definition, for NumPy arrays and torch tensors alike."""
+"""Scaled dot-product attention: one definition for NumPy arrays and torch tensors."""
 
 import math
 
@@ -15,18 +15,18 @@ def scores(
     *,
     scale: float | None = None,
 ) -> Float[Array, "*batch query key"]:
-    r"""Score every query against every key: a table with a row for each query.
+    r"""Compute the score matrix: one row for each query, one column for each key.
 
-    $S = Q K^\top / \sqrt{d_k}$. Pass `scale` to multiply by another number than $1/\sqrt{d_k}$.
+    $S = Q K^\top / \sqrt{d_k}$. Pass `scale` to multiply by a different factor than $1/\sqrt{d_k}$.
 
     Source: Vaswani et al. 2017, equation 1.
     Taught in: chapters 04 and 05.
-    Raises: ShapeError if q and k have different widths.
+    Raises: ShapeError if q and k have different dimensions.
     """
     if q.shape[-1] != k.shape[-1]:
         raise mismatch(
-            "A query can only be compared with keys of its own width d_k.",
-            "Make the last axes of q and k equal: project both to d_k numbers.",
+            "A query and a key must have the same dimension d_k.",
+            "Make the last axes of q and k equal: project both to d_k components.",
             q=q,
             k=k,
         )
@@ -44,11 +44,11 @@ def attend(
     *,
     scale: float | None = None,
 ) -> AttentionOutput:
-    r"""Give each query the average of the values, weighted by how well its key fits the query.
+    r"""Return for each query the average of the values, weighted by the softmax of its scores.
 
     $\mathrm{attend}(Q, K, V) = \mathrm{softmax}(Q K^\top / \sqrt{d_k})\, V$, row by row.
     The mask is boolean and broadcasts against (query, key): True means "may attend".
-    A query that may attend to nothing gets weights and output of zeros.
+    A query that may attend to no key gets weights and output of zeros.
 
     Source: Vaswani et al. 2017, equation 1 and section 3.2.3 for the mask.
     Taught in: chapters 04 to 08.
@@ -56,30 +56,31 @@ def attend(
     """
     if k.shape[-2] != v.shape[-2]:
         raise mismatch(
-            "Every key needs a value of its own.",
+            "Every key must have one value.",
             "Make the second-last axes of k and v equal.",
             k=k,
             v=v,
         )
-    table = scores(q, k, scale=scale)
-    weights = softmax(table, where=None if mask is None else _fitting(mask, table))
+    score_matrix = scores(q, k, scale=scale)
+    where = None if mask is None else _fitting(mask, score_matrix)
+    weights = softmax(score_matrix, where=where)
     return AttentionOutput(array_namespace(weights, v).matmul(weights, v), weights)
 
 
-def _fitting(mask: Array, table: Array) -> Array:
-    """Bring the mask to the library and device of the scores, or say why it does not fit."""
+def _fitting(mask: Array, score_matrix: Array) -> Array:
+    """Convert the mask to the library and device of the scores and broadcast it to their shape."""
     if "bool" not in str(mask.dtype):
         raise TypeError(
-            f"A mask is boolean, True = may attend, and this one is {mask.dtype}. "
-            "Write mask != 0 for one of ones and zeros, mask == 0 for one of 0 and -inf."
+            f"`mask` must be boolean, True = may attend; got {mask.dtype}. "
+            "Pass mask != 0 for a mask of ones and zeros, mask == 0 for a mask of 0 and -inf."
         )
-    xp = array_namespace(table)
+    xp = array_namespace(score_matrix)
     try:
-        return xp.broadcast_to(xp.asarray(mask, device=device(table)), table.shape)
+        return xp.broadcast_to(xp.asarray(mask, device=device(score_matrix)), score_matrix.shape)
     except (ValueError, RuntimeError) as error:
         raise mismatch(
-            "The mask does not broadcast to the table of scores.",
+            "`mask` must broadcast to the score matrix.",
             "Give it the shape (query, key), with leading axes of 1 or as in the scores.",
             mask=mask,
-            scores=table,
+            scores=score_matrix,
         ) from error

@@ -1,4 +1,4 @@
-"""The same attention with less to move: a fused kernel, shared keys, a store of past ones."""
+"""Attention in one fused kernel, which moves less data through memory."""
 
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
@@ -17,19 +17,19 @@ def fused(
     causal: bool = False,
     dropout: float = 0.0,
 ) -> AttentionOutput:
-    r"""Attend in one kernel, which holds no table of weights and so cannot return it.
+    r"""Attend in one fused kernel, which never stores the attention matrix.
 
-    The output is that of `lib.attention.dot_product.attend`; the weights are None.
+    The output equals that of `lib.attention.dot_product.attend`; the weights are None.
     With `causal`, each query sees the keys up to its own, the last query aligned with the last key.
-    PyTorch chooses the kernel, and where it has none it holds the table after all. On a CPU that is
-    so with dropout, with $d_v \ne d_k$, and with more than one axis before that of the heads.
+    PyTorch chooses the kernel; if no fused kernel fits, it stores the attention matrix after all.
+    On a CPU this happens with dropout, with $d_v \ne d_k$, and with more than one axis before head.
 
     Source: Dao et al. 2022, algorithm 1, as PyTorch's scaled_dot_product_attention implements it.
     Taught in: chapter 14.
-    Raises: ValueError if it is causal and there are more queries than keys.
+    Raises: ValueError if causal and there are more queries than keys.
     """
     queries, keys = q.shape[-2], k.shape[-2]
-    # The kernel's own causal mask aligns the first query with the first key: ours the last ones.
+    # The kernel's causal mask aligns the first query with the first key; ours aligns the last.
     if causal and (mask is not None or 1 < queries != keys):
         past = masks.causal(queries, keys, like=q)
         mask, causal = past if mask is None else mask & past, False
@@ -37,11 +37,11 @@ def fused(
         *map(_with_four_axes, (q, k, v)),
         None if mask is None else _with_four_axes(mask),
         dropout_p=dropout,
-        is_causal=causal and queries > 1,  # a single query is the last one, and sees everything
+        is_causal=causal and queries > 1,  # a single query is the last and attends to all keys
     )
     return AttentionOutput(output.reshape(*q.shape[:-1], v.shape[-1]), None)
 
 
 def _with_four_axes(x: Tensor) -> Tensor:
-    """Put axes of length 1 in front: for fewer than four, PyTorch falls back to a whole table."""
+    """Prepend axes of length 1: with fewer than four axes PyTorch stores the attention matrix."""
     return x[(None,) * (4 - x.ndim)]

@@ -1,4 +1,4 @@
-"""The KV cache: keys and values of past tokens, kept for the next one."""
+"""The KV cache: the keys and values of past tokens, stored for the next token."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor
@@ -8,17 +8,17 @@ from lib.shapes import AttentionOutput, mismatch
 
 
 class KeyValueCache:
-    r"""Remember the keys and values of the tokens so far; only new tokens are projected.
+    r"""Store the keys and values of the tokens so far, so that only new tokens are projected.
 
-    It stands in for `attend`: called with the new queries, keys and values, it adds the new keys
-    and values to the store and lets the queries attend to all of it, each to its own past.
-    Room for `context_length` tokens is taken once: $2\, n\, d$ numbers a
-    layer, with n the context length.
+    Pass it in place of `attend`: called with the new queries, keys and values, it appends the keys
+    and values to the cache and lets each query attend to all keys up to its own position.
+    Memory for `context_length` tokens is allocated once: $2\, n\, d$ numbers per layer, with n the
+    context length.
 
-    Source: the store follows from causality: what a token hands over depends on its past alone.
+    Source: the cache follows from causality: what a token hands over depends only on its past.
     Shazeer 2019, section 2.4, gives its cost.
     Taught in: chapters 12 and 14.
-    Raises: ValueError if there is no room left, ShapeError if it holds keys of another shape.
+    Raises: ValueError if the cache is full, ShapeError if it holds keys of a different shape.
     """
 
     def __init__(self, context_length: int):
@@ -33,30 +33,30 @@ class KeyValueCache:
         v: Float[Tensor, "*batch query d_v"],
         mask: Bool[Tensor, "..."] | None = None,
     ) -> AttentionOutput:
-        """Store the new keys and values, and attend to all that are stored."""
+        """Store the new keys and values, then attend to all stored keys."""
         self.store(k, v)
-        keys, values = (old[..., : self.used, :] for old in (self.keys, self.values))
+        keys, values = (stored[..., : self.used, :] for stored in (self.keys, self.values))
         return fused(q, keys, values, mask, causal=True)
 
     def store(
         self, k: Float[Tensor, "*batch query d_k"], v: Float[Tensor, "*batch query d_v"]
     ) -> None:
-        """Put new keys and values behind those that are stored."""
+        """Append new keys and values to the stored keys and values."""
         start, end = self.used, self.used + k.shape[-2]
         if end > self.context_length:
             raise ValueError(
-                f"The cache has room for {self.context_length} tokens, holds {start} and was given "
-                f"{k.shape[-2]} more. Start a new cache with the end of the text."
+                f"The cache holds at most {self.context_length} tokens; got {k.shape[-2]} more "
+                f"after {start}. Start a new cache with the end of the sequence."
             )
         if self.keys is None:
             self.keys = k.new_empty(*k.shape[:-2], self.context_length, k.shape[-1])
             self.values = v.new_empty(*v.shape[:-2], self.context_length, v.shape[-1])
         if any(
-            (*old.shape[:-2], old.shape[-1]) != (*new.shape[:-2], new.shape[-1])
-            for old, new in ((self.keys, k), (self.values, v))
+            (*stored.shape[:-2], stored.shape[-1]) != (*new.shape[:-2], new.shape[-1])
+            for stored, new in ((self.keys, k), (self.values, v))
         ):
             raise mismatch(
-                "A cache goes on with the sequences, heads and widths that it began with.",
+                "New keys and values must have the batch, heads and dimensions of the stored ones.",
                 "Start a new cache for other sequences.",
                 stored=self.keys[..., :start, :],
                 k=k,

@@ -1,4 +1,4 @@
-"""Who may attend to whom: boolean tables with a row for each query, where True means "may"."""
+"""Attention masks: boolean, one row for each query, True means "may attend"."""
 
 from functools import reduce
 
@@ -20,10 +20,10 @@ def _range(count: int, like: Array | None) -> Int[Array, " n"]:
 def causal(
     queries: int, keys: int | None = None, *, like: Array | None = None
 ) -> Bool[Array, "query key"]:
-    """Let each token attend to itself and to what stands before it.
+    """Let each token attend to itself and to all earlier tokens.
 
     allowed[i, j] = j <= i + (keys - queries): the last query is aligned with the last key,
-    so that one new query may attend to all the keys that a cache holds.
+    so that one new query may attend to all keys in a cache.
 
     Source: Vaswani et al. 2017, section 3.2.3.
     Taught in: chapter 08.
@@ -32,8 +32,8 @@ def causal(
     keys = queries if keys is None else keys
     if queries > keys:
         raise ValueError(
-            f"A causal mask needs a key for every query and got {queries} queries, {keys} keys. "
-            "Did you swap the two numbers?"
+            f"A causal mask needs at least as many keys as queries; got {queries} queries, "
+            f"{keys} keys. Swap the two numbers if they are in the wrong order."
         )
     return _range(keys, like)[None, :] <= _range(queries, like)[:, None] + (keys - queries)
 
@@ -43,7 +43,7 @@ def padding(lengths: Int[Array, " batch"], keys: int) -> Bool[Array, "batch 1 ke
 
     allowed[b, 0, j] = j < lengths[b]; the axis of length 1 broadcasts over the queries.
 
-    Source: the convention of PyTorch's key_padding_mask, with True and False exchanged.
+    Source: the convention of PyTorch's key_padding_mask, with True and False swapped.
     Taught in: chapter 08.
     """
     return _range(keys, lengths)[None, None, :] < lengths[:, None, None]
@@ -58,16 +58,16 @@ def sliding_window(
 
     Source: Beltagy, Peters and Cohan 2020, section 3.1.
     Taught in: chapter 08.
-    Raises: ValueError if the window is not at least 1 wide.
+    Raises: ValueError if the width is below 1.
     """
     if width < 1:
-        raise ValueError(f"A window holds at least the token itself, width 1, and got {width}.")
+        raise ValueError(f"`width` must be at least 1, the token itself; got {width}.")
     key, query = _range(queries, like)[None, :], _range(queries, like)[:, None]
     return (key <= query) & (key > query - width)
 
 
 def prefix(queries: int, length: int, *, like: Array | None = None) -> Bool[Array, "query key"]:
-    """Let every token attend to the first `length` tokens, and be causal after them.
+    """Let every token attend to the first `length` tokens and causally to the rest.
 
     allowed[i, j] = (j < length) or (j <= i).
 
@@ -79,7 +79,7 @@ def prefix(queries: int, length: int, *, like: Array | None = None) -> Bool[Arra
 
 
 def and_masks(*masks: Bool[Array, "..."]) -> Bool[Array, "..."]:
-    """Allow only what every one of the masks allows; their shapes broadcast.
+    """Allow only what all masks allow; their shapes broadcast.
 
     Source: the intersection of relations.
     Taught in: chapter 08.

@@ -1,4 +1,4 @@
-"""Several attentions side by side, with their learned projections, as a torch module."""
+"""Multi-head attention with its learned projections, as a torch module."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from lib.shapes import AttentionOutput
 
 
 class MultiHeadAttention(nn.Module):
-    r"""Let several heads attend at once, each in its own part of the space, and mix what they find.
+    r"""Let several heads attend in parallel, each in its own subspace, and project their outputs.
 
     $\mathrm{concat}(o_1, \dots, o_h)\, W_o$ with
     $o_i = \mathrm{attend}(X W_{q,i}, S W_{k,i}, S W_{v,i})$.
@@ -20,14 +20,14 @@ class MultiHeadAttention(nn.Module):
 
     Source: Vaswani et al. 2017, section 3.2.2.
     Taught in: chapter 09 (self-attention), chapter 10 (cross-attention).
-    Raises: ValueError if d_model is no multiple of heads.
+    Raises: ValueError if d_model is not divisible by heads.
     """
 
     def __init__(self, d_model: int, heads: int, *, d_source: int | None = None, bias: bool = True):
         super().__init__()
         if d_model % heads:
             raise ValueError(
-                f"{heads} heads cannot share d_model = {d_model} equally. "
+                f"`d_model` must be divisible by `heads`; got {d_model} and {heads}. "
                 f"Choose a number of heads that divides {d_model}."
             )
         self.heads = heads
@@ -45,10 +45,10 @@ class MultiHeadAttention(nn.Module):
         *,
         attention: Callable[..., AttentionOutput] = attend,
     ) -> AttentionOutput:
-        """Return the output, and the weights with an axis of heads before (query, key).
+        """Return the output, and the weights with a head axis before (query, key).
 
-        A mask without a head axis must say so with an axis of length 1: (batch, 1, query, key).
-        Another way to attend, with the same output, may take the place of `attend`.
+        A mask that is the same for all heads needs a head axis of length 1: (batch, 1, query, key).
+        `attention` may replace `attend` by another implementation, such as a KV cache.
         """
         source = x if source is None else source
         q = split_heads(self.query(x), self.heads)

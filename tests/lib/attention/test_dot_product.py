@@ -107,9 +107,9 @@ def test_errors_say_what_came_and_how_to_mend_the_call():
     q, k, v = (array.numpy() for array in random_qkv())
     with pytest.raises(ShapeError, match=r"Got q \(2, 3, 7\), k \(2, 5, 6\)\. Make the last axes"):
         attend(q, k[..., :6], v)
-    with pytest.raises(ShapeError, match=r"Every key needs a value.*v \(2, 4, 11\)"):
+    with pytest.raises(ShapeError, match=r"Every key must have one value.*v \(2, 4, 11\)"):
         attend(q, k, v[:, :4])
-    with pytest.raises(TypeError, match=r"boolean, True = may attend, and this one is int64"):
+    with pytest.raises(TypeError, match=r"boolean, True = may attend; got int64"):
         attend(q, k, v, np.ones((3, 5), dtype=int))
-    with pytest.raises(ShapeError, match=r"does not broadcast.*mask \(5, 3\)"):
+    with pytest.raises(ShapeError, match=r"must broadcast.*mask \(5, 3\)"):
         attend(q, k, v, np.ones((5, 3), dtype=bool))

@@ -143,7 +143,7 @@ def test_shared_keys_agree_with_pytorchs_own():
 @pytest.mark.parametrize("groups", [(2, 2), (3, 1), (5, 5)])
 def test_heads_that_do_not_share_equally_are_refused(groups):
     k, v = random(BATCH, groups[0], 7, D_K), random(BATCH, groups[1], 7, D_V)
-    with pytest.raises(ShapeError, match=r"equally many heads"):
+    with pytest.raises(ShapeError, match=r"same number of query heads"):
         grouped(random(BATCH, HEADS, 7, D_K), k, v)
 
 
@@ -186,7 +186,7 @@ def test_a_full_cache_says_what_to_do():
     q, k, v = projected(3, 3)
     cache = KeyValueCache(5)
     cache(q, k, v)
-    with pytest.raises(ValueError, match=r"room for 5 tokens, holds 3 and was given 3 more. Start"):
+    with pytest.raises(ValueError, match=r"at most 5 tokens; got 3 more after 3. Start"):
         cache(q, k, v)
 
 

@@ -82,5 +82,5 @@ def test_merging_undoes_splitting_and_heads_hold_neighbouring_features():
 
 
 def test_heads_that_do_not_divide_the_width_are_refused():
-    with pytest.raises(ValueError, match="4 heads cannot share d_model = 15"):
+    with pytest.raises(ValueError, match="divisible by `heads`; got 15 and 4"):
         MultiHeadAttention(15, 4)

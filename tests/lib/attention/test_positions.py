@@ -54,5 +54,5 @@ def test_positions_follow_the_library_of_their_input():
 
 def test_an_odd_width_is_refused():
     for call in (lambda: sinusoidal(3, 5), lambda: rotary(np.zeros((3, 5)))):
-        with pytest.raises(ShapeError, match="width 5 is odd"):
+        with pytest.raises(ShapeError, match="must be even; got 5"):
             call()
