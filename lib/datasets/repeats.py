@@ -1,4 +1,4 @@
-"""Random sequences that repeat themselves, on which induction can be learned."""
+"""Random sequences with a repeated part, on which a model can learn induction."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 class Repeats(NamedTuple):
-    """Texts as ids, the token that comes after each, and which of those a reader can know.
+    """Input ids, target ids, and a mask of the targets that follow from the input.
 
     Source: the columns of a training example, as in chapter 8.
     """
@@ -28,10 +28,10 @@ def repeats(
     shortest: int = 5,
     longest: int = 16,
 ) -> Repeats:
-    r"""Random tokens, all different; then the last p of them once more, p drawn for each text.
+    r"""Sample different tokens, then repeat the last p of them, with p sampled for each sequence.
 
-    A text holds n + 1 tokens, of which n are read: $t_i = t_{i-p}$ for $i \ge n + 1 - p$, and
-    so the targets at $i \ge n + 1 - p$ are known. As p varies, no fixed distance finds them.
+    A sequence holds n + 1 tokens, of which n are inputs: $t_i = t_{i-p}$ for $i \ge n + 1 - p$, and
+    so the targets at $i \ge n + 1 - p$ are known. As p varies, no fixed offset predicts them.
 
     Source: Olsson et al. 2022, section "Model Analysis Table" (repeated random sequences).
     Taught in: chapter 16.
@@ -39,17 +39,17 @@ def repeats(
     """
     if not 2 <= shortest <= longest <= (n + 1) // 2:
         raise ValueError(
-            f"Two copies of {shortest} to {longest} tokens do not fit into {n + 1}: "
-            f"choose 2 <= shortest <= longest <= {(n + 1) // 2}."
+            f"Two copies must fit into {n + 1} tokens: 2 <= `shortest` <= `longest` <= "
+            f"{(n + 1) // 2}; got {shortest} and {longest}."
         )
     if vocab < n + 1 - shortest:
         raise ValueError(
-            f"{n + 1 - shortest} different tokens are needed, and the vocabulary has {vocab}."
+            f"`vocab` must be at least {n + 1 - shortest} different tokens; got {vocab}."
         )
     period = rng.integers(shortest, longest + 1, size=(count, 1))  # (batch, 1)
     fresh = rng.permuted(np.tile(np.arange(vocab), (count, 1)), axis=1)  # (batch, vocab)
-    place = np.arange(n + 1)  # (n + 1,)
-    repeated = place >= n + 1 - period  # (batch, n + 1)
-    text = np.take_along_axis(fresh, place - period * repeated, axis=1)
-    ids = torch.from_numpy(text)
+    position = np.arange(n + 1)  # (n + 1,)
+    repeated = position >= n + 1 - period  # (batch, n + 1)
+    tokens = np.take_along_axis(fresh, position - period * repeated, axis=1)
+    ids = torch.from_numpy(tokens)
     return Repeats(ids[:, :-1], ids[:, 1:], torch.from_numpy(repeated[:, :-1]))

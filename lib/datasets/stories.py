@@ -1,4 +1,4 @@
-"""Small stories made by rule: what comes next is often settled by what was said long before."""
+"""Short stories from a grammar, in which many tokens follow from much earlier tokens."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -12,20 +12,20 @@ from jaxtyping import Float
 from lib.seeds import generator
 from lib.shapes import Array
 
-# A name, and the word for what belongs to its bearer.
+# A name, and its possessive pronoun.
 NAMES = {"Ann": "her", "Eve": "her", "Mia": "her", "Tom": "his", "Ben": "his", "Sam": "his"}
 COLOURS = ["red", "blue", "green", "black", "white"]
 THINGS = ["ball", "cup", "book", "hat", "kite", "drum"]
 
-# How many stories there are: two owners without a word in common, then three of the four facts
-# about the first in some order, then two of the seven that are left.
+# The number of stories: two owners without a word in common, then three of the four facts about
+# the first in any order, then two of the seven sentences that are left.
 COUNT = prod([6, 2, 5, 6, *(5, 2, 4, 5), *(4, 3, 2), *(7, 6)])
 
 Sentence = tuple[str, ...]
 
 
 class Owner(NamedTuple):
-    """Who has what: Tom has two red balls."""
+    """An owner and what it owns: Tom has two red balls."""
 
     name: str
     plural: bool
@@ -34,14 +34,14 @@ class Owner(NamedTuple):
 
     @property
     def things(self) -> str:
-        """The thing in its number: ball or balls."""
+        """The thing in singular or plural: ball or balls."""
         return self.thing + "s" * self.plural
 
 
 class Story(NamedTuple):
-    """One story as tokens, and how surprising each is to one who knows the grammar and the past.
+    """One story as tokens, with the surprisal of each given the grammar and the tokens before it.
 
-    A token of surprisal 0 can be known from the tokens before it. Joined, the tokens are the text.
+    A token of surprisal 0 follows from the tokens before it. Concatenated, the tokens are the text.
     """
 
     tokens: list[str]
@@ -50,15 +50,15 @@ class Story(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The story on one line, which ends with a line break."""
+        """The story as one line, with a line break at the end."""
         return "".join(self.tokens)
 
 
 def stories(seed: int = 0) -> Iterator[Story]:
-    r"""Tell stories without end: one owner and three facts, another owner and two more facts.
+    r"""Generate stories endlessly: an owner and three facts, a second owner and two more facts.
 
-    Every choice is uniform, and has as many options as in any other story. So all stories are
-    equally likely, and the surprisals of each add up to $\log(\text{COUNT})$, in nats.
+    Every choice is uniform and has the same number of options in every story. So all stories are
+    equally likely, and the surprisals of each story sum to $\log(\text{COUNT})$, in nats.
 
     Source: a grammar of our own.
     Taught in: chapter 13.
@@ -67,46 +67,46 @@ def stories(seed: int = 0) -> Iterator[Story]:
     while True:
         first = _pick(rng, OWNERS)
         second = _pick(rng, _strangers(first))
-        told = [_tell(introduction(first), _introductions())]
-        told += _draw(rng, options := facts(first), 3)
-        told.append(_tell(introduction(second), _introductions(first)))
-        told += _draw(rng, options + facts(second) + wishes(first, second), 2)
-        tokens = [token for sentence, _ in told for token in sentence]
-        surprisal = [nats for _, costs in told for nats in costs]
+        scored = [_score(introduction(first), _introductions())]
+        scored += _sample(rng, options := facts(first), 3)
+        scored.append(_score(introduction(second), _introductions(first)))
+        scored += _sample(rng, options + facts(second) + wishes(first, second), 2)
+        tokens = [token for sentence, _ in scored for token in sentence]
+        surprisal = [nats for _, surprisals in scored for nats in surprisals]
         yield Story([tokens[0].lstrip(), *tokens[1:], "\n"], [*surprisal, 0.0], (first, second))
 
 
 def split(training: int, validation: int, seed: int = 0) -> tuple[list[Story], list[Story]]:
-    """Tell so many different stories of each kind: no story is told twice, in one or in both.
+    """Generate a training set and a validation set of stories that are all different.
 
-    Source: a grammar of our own; Goodfellow et al. 2016, section 5.3, for a set held out.
+    Source: a grammar of our own; Goodfellow et al. 2016, section 5.3, for a held-out set.
     Taught in: chapter 13.
-    Raises: ValueError if there is nothing to train on, or less than nothing to hold out.
+    Raises: ValueError if training is below 1 or validation below 0.
     """
     if training < 1 or validation < 0:
         raise ValueError(
-            f"Split into at least 1 story to train on and 0 to hold out, not {training} and "
+            f"`training` must be at least 1 and `validation` at least 0; got {training} and "
             f"{validation}."
         )
     different = {}
     for story in stories(seed):
         different.setdefault(story.text, story)
         if len(different) == training + validation:
-            told = list(different.values())
-            return told[:training], told[training:]
+            result = list(different.values())
+            return result[:training], result[training:]
 
 
-def surprisals(told: Sequence[Story], n: int, rows: int | None = None) -> Float[Array, "batch n"]:
-    """Give the grammar's own loss: n tokens from the second of each story on, into the next ones.
+def surprisals(texts: Sequence[Story], n: int, rows: int | None = None) -> Float[Array, "batch n"]:
+    """Return the surprisals under the grammar: n tokens from the second token of each story on.
 
-    There is a row for each story after which n tokens follow, or for the first `rows` of these.
-    The mean is the least loss that any model can reach on these tokens, on average.
+    A row may reach into the next stories. There is one row for each story that n tokens follow, or
+    for the first `rows` of them. The mean is the entropy lower bound of the loss on these tokens.
 
-    Source: Shannon 1948, section 7, for a choice of which the probabilities are known.
+    Source: Shannon 1948, section 7, for a source whose probabilities are known.
     Taught in: chapter 13.
     """
-    nats = np.concatenate([story.surprisal for story in told])
-    starts = accumulate((len(story.tokens) for story in told[:-1]), initial=0)
+    nats = np.concatenate([story.surprisal for story in texts])
+    starts = accumulate((len(story.tokens) for story in texts[:-1]), initial=0)
     fitting = (start for start in starts if start + n < len(nats))
     return np.stack([nats[start + 1 : start + 1 + n] for start in islice(fitting, rows)])
 
@@ -122,7 +122,7 @@ def introduction(owner: Owner) -> Sentence:
 
 
 def facts(owner: Owner) -> list[Sentence]:
-    """Say all that follows about one owner, in four sentences.
+    """Return the four sentences that follow from one owner.
 
     Source: a grammar of our own.
     Taught in: chapter 13.
@@ -138,54 +138,54 @@ def facts(owner: Owner) -> list[Sentence]:
 
 
 def wishes(first: Owner, second: Owner) -> list[Sentence]:
-    """Let each owner want what the other has.
+    """Return two sentences in which each owner wants what the other has.
 
     Source: a grammar of our own.
     Taught in: chapter 13.
     """
     return [
-        _cut(f"{one.name} wants {other.name} 's {other.things} .")
-        for one, other in ((first, second), (second, first))
+        _cut(f"{wisher.name} wants {owner.name} 's {owner.things} .")
+        for wisher, owner in ((first, second), (second, first))
     ]
 
 
 @cache
 def _strangers(first: Owner) -> list[Owner]:
-    """The owners that share neither name nor colour nor thing with the first."""
+    """Return the owners that share neither name nor colour nor thing with the first."""
     shared = {first.name, first.colour, first.thing}
-    return [one for one in OWNERS if not shared & {one.name, one.colour, one.thing}]
+    return [owner for owner in OWNERS if not shared & {owner.name, owner.colour, owner.thing}]
 
 
 @cache
 def _introductions(first: Owner | None = None) -> tuple[Sentence, ...]:
-    """All that a story may begin with, or introduce after the first owner."""
+    """Return all possible introductions of the first owner, or of the second after the first."""
     return tuple(map(introduction, _strangers(first) if first else OWNERS))
 
 
 def _cut(sentence: str) -> Sentence:
-    """Tokens as byte pairs make them: a word with the space before it, a mark without."""
+    """Split into tokens as BPE does: a word with the space before it, punctuation without."""
     return tuple(word if word in (".", "?", "'s") else " " + word for word in sentence.split())
 
 
-def _draw(
+def _sample(
     rng: np.random.Generator, options: list[Sentence], count: int
 ) -> list[tuple[Sentence, list[float]]]:
-    """Tell so many of the sentences and take them off the list."""
-    told = []
+    """Sample sentences with their surprisals, and remove them from the options."""
+    scored = []
     for _ in range(count):
-        told.append(_tell(_pick(rng, options), tuple(options)))
-        options.remove(told[-1][0])
-    return told
+        scored.append(_score(_pick(rng, options), tuple(options)))
+        options.remove(scored[-1][0])
+    return scored
 
 
-def _tell(sentence: Sentence, options: tuple[Sentence, ...]) -> tuple[Sentence, list[float]]:
-    r"""Give each token its surprisal $\log(a / b)$: of the a options left, b go on like this."""
-    costs = []
+def _score(sentence: Sentence, options: tuple[Sentence, ...]) -> tuple[Sentence, list[float]]:
+    r"""Compute the surprisal $\log(a / b)$ of each token: b of the a remaining options match."""
+    surprisals = []
     for i, token in enumerate(sentence):
-        left = [one for one in options if one[i] == token]
-        costs.append(log(len(options) / len(left)))
-        options = left
-    return sentence, costs
+        matching = [option for option in options if option[i] == token]
+        surprisals.append(log(len(options) / len(matching)))
+        options = matching
+    return sentence, surprisals
 
 
 def _pick(rng: np.random.Generator, options: list):

@@ -1,4 +1,4 @@
-"""Small languages made by rule, in which every sentence comes with its true alignment."""
+"""Small rule-based languages, in which every sentence pair has a known alignment."""
 
 from collections.abc import Iterable
 from string import ascii_lowercase
@@ -33,14 +33,14 @@ COLOURS = {
 # English singular and plural, French singular and plural; TRANSITIVE ones take an object.
 VERBS = [("falls", "fall", "tombe", "tombent"), ("sleeps", "sleep", "dort", "dorment")]
 TRANSITIVE = [("sees", "see", "voit", "voient"), ("finds", "find", "trouve", "trouvent")]
-# A noun phrase has a noun in one of two numbers and a determiner, perhaps a size and a colour;
-# behind the subject *often* may stand, and behind half of the verbs an object.
+# A noun phrase has a noun in singular or plural and a determiner, perhaps a size and a colour;
+# *often* may follow the subject, and half of the verbs take an object.
 PHRASES = 2 * len(NOUNS) * len(DETERMINERS) * (1 + len(SIZES)) * (1 + len(COLOURS))
 SENTENCES = 2 * PHRASES * (len(VERBS) + len(TRANSITIVE) * PHRASES)
 
 
 class Alignment(NamedTuple):
-    """How well attention finds the true links of many pairs."""
+    """How well the attention weights of many pairs match the true links."""
 
     weight_on_truth: float
     error_rate: float
@@ -49,8 +49,8 @@ class Alignment(NamedTuple):
 class Pair(NamedTuple):
     """A source sentence, its target, and the true links as (target position, source position).
 
-    `sure` links are translations of each other. `possible` ones, which contain the sure ones,
-    also join a word to the one that decides its form, as *car* decides between le and la.
+    `sure` links join translations of each other. `possible` links include the sure ones and also
+    join a word to the word that determines its form, as *car* decides between le and la.
     """
 
     source: list[str]
@@ -62,14 +62,14 @@ class Pair(NamedTuple):
 def reversal(
     rng: np.random.Generator, count: int, shortest: int = 3, longest: int = 5
 ) -> list[Pair]:
-    """Random letters to be written backwards; the full stop stays at the end.
+    """Sample random letters and their reversal; the full stop stays at the end.
 
-    Source: the sequence tasks of Graves, Wayne and Danihelka 2014, section 4, turned round.
+    Source: the sequence tasks of Graves, Wayne and Danihelka 2014, section 4, reversed.
     Taught in: chapter 10.
     Raises: ValueError unless 1 <= shortest <= longest.
     """
     if not 1 <= shortest <= longest:
-        raise ValueError(f"Words of {shortest} to {longest} letters: 1 <= shortest <= longest.")
+        raise ValueError(f"1 <= shortest <= longest is required; got {shortest}, {longest}.")
     pairs = []
     for n in rng.integers(shortest, longest + 1, size=count).tolist():
         letters = [ascii_lowercase[i] for i in rng.integers(0, 26, size=n)]
@@ -79,25 +79,25 @@ def reversal(
 
 
 def translation(rng: np.random.Generator, count: int) -> list[Pair]:
-    """Different English sentences with their French: colours move behind their noun, sizes do not.
+    """Sample different English sentences with their French; colours move behind the noun.
 
-    Source: a grammar of our own, for the effect that Bahdanau et al. 2014 show in section 5.2.1.
+    Source: a grammar of our own, for the effect in Bahdanau et al. 2014, section 5.2.1.
     Taught in: chapter 10.
-    Raises: ValueError if there are not so many different sentences.
+    Raises: ValueError if the grammar has fewer different sentences.
     """
     if count > SENTENCES:
-        raise ValueError(f"The grammar makes {SENTENCES:,} sentences, and {count:,} are asked for.")
-    found: dict[tuple[str, ...], Pair] = {}
-    while len(found) < count:
+        raise ValueError(f"`count` must be at most {SENTENCES:,} sentences; got {count:,}.")
+    pairs: dict[tuple[str, ...], Pair] = {}
+    while len(pairs) < count:
         pair = _sentence(rng)
-        found.setdefault(tuple(pair.source), pair)
-    return list(found.values())
+        pairs.setdefault(tuple(pair.source), pair)
+    return list(pairs.values())
 
 
 def vocabulary(pairs: Iterable[Pair]) -> tuple[list[str], list[str]]:
-    """The words of the sources and the words of the targets, each list in alphabetical order.
+    """Return the words of the sources and the words of the targets, each list sorted.
 
-    Source: the usual way; the alphabet makes the ids the same for any order of the pairs.
+    Source: the usual way; sorting makes the ids independent of the order of the pairs.
     Taught in: chapter 10.
     """
     pairs = list(pairs)
@@ -106,61 +106,64 @@ def vocabulary(pairs: Iterable[Pair]) -> tuple[list[str], list[str]]:
 
 
 def strongest(weights: Real[Array, "query key"]) -> Links:
-    """Read an alignment off the weights: each target word is linked to where it looks most.
+    """Link each target word to the source position with the largest weight.
 
-    Source: Bahdanau, Cho and Bengio 2014, section 5.2.1 (soft alignments made hard).
+    Source: Bahdanau, Cho and Bengio 2014, section 5.2.1 (hard alignment from soft).
     Taught in: chapter 10.
     """
     return frozenset((t, int(row.argmax())) for t, row in enumerate(np.asarray(weights)))
 
 
-def alignment_error_rate(found: Links, sure: Links, possible: Links | None = None) -> float:
-    r"""How far the found links are from the true ones: 0 is perfect, 1 is nothing right.
+def alignment_error_rate(predicted: Links, sure: Links, possible: Links | None = None) -> float:
+    r"""Compute the alignment error rate: 0 if all links are right, 1 if none is.
 
     $1 - (|A \cap S| + |A \cap P|) / (|A| + |S|)$
-    for the found links $A$, the sure ones $S$, and the possible ones $P$, which contain $S$.
+    for the predicted links $A$, the sure links $S$, and the possible links $P$, which contain $S$.
 
     Source: Och and Ney 2003.
     Taught in: chapter 10.
-    Raises: ValueError if there are neither found nor sure links.
+    Raises: ValueError if there are neither predicted nor sure links.
     """
-    if not found and not sure:
-        raise ValueError("without any link, found or sure, there is nothing to rate")
+    if not predicted and not sure:
+        raise ValueError("`predicted` or `sure` must hold at least one link; both are empty.")
     possible = sure if possible is None else possible | sure
-    return 1 - (len(found & sure) + len(found & possible)) / (len(found) + len(sure))
+    correct = len(predicted & sure) + len(predicted & possible)
+    return 1 - correct / (len(predicted) + len(sure))
 
 
-def alignment(pairs: list[Pair], tables: list[Real[Array, "query key"]]) -> Alignment:
-    """Hold the weights of many pairs against their true links, the full stops left out.
+def alignment(pairs: list[Pair], matrices: list[Real[Array, "query key"]]) -> Alignment:
+    """Compare the attention weights of many pairs with their true links, without the full stops.
 
-    The first number is the mean weight that a word puts on its own sources;
+    The first number is the mean weight of a word on its true sources;
     the second is the error rate of the strongest links, over all pairs together.
 
-    Source: Och and Ney 2003 for the rate; the mean weight is its soft companion.
+    Source: Och and Ney 2003 for the error rate; the mean weight is its soft counterpart.
     Taught in: chapter 10.
-    Raises: ValueError if a table has not a row for each target word and a column for each source
-        word.
+    Raises: ValueError unless each matrix has a row per target word and a column per source word.
     """
-    for pair, table in zip(pairs, tables, strict=True):
+    for pair, matrix in zip(pairs, matrices, strict=True):
         expected = (len(pair.target), len(pair.source))
-        if tuple(table.shape) != expected:
-            raise ValueError(f"The table of {pair.source} is {tuple(table.shape)}, not {expected}.")
-    found, sure, possible, weights = set(), set(), set(), []
-    for number, (pair, table) in enumerate(zip(pairs, tables, strict=True)):
+        if tuple(matrix.shape) != expected:
+            raise ValueError(
+                f"The weights of {pair.source} must have the shape {expected}; "
+                f"got {tuple(matrix.shape)}."
+            )
+    predicted, sure, possible, weights = set(), set(), set(), []
+    for number, (pair, matrix) in enumerate(zip(pairs, matrices, strict=True)):
         words = {t for t, word in enumerate(pair.target) if word != "."}
         for links, kept in (
-            (strongest(table), found), (pair.sure, sure), (pair.possible, possible),
+            (strongest(matrix), predicted), (pair.sure, sure), (pair.possible, possible),
         ):  # fmt: skip
             kept |= {(number, t, j) for t, j in links if t in words}
-        weights += [float(table[t, j]) for t, j in sorted(pair.sure) if t in words]
-    rate = alignment_error_rate(frozenset(found), frozenset(sure), frozenset(possible))
+        weights += [float(matrix[t, j]) for t, j in sorted(pair.sure) if t in words]
+    rate = alignment_error_rate(frozenset(predicted), frozenset(sure), frozenset(possible))
     return Alignment(float(np.mean(weights)), rate)
 
 
 def _sentence(rng: np.random.Generator) -> Pair:
-    """Build both sides at once: each French word knows the English position it comes from."""
+    """Build both sentences at once, with the English position of each French word."""
     english: list[str] = []
-    french: list[tuple[str, int, list[int]]] = []  # word, what it translates, what shapes it
+    french: list[tuple[str, int, list[int]]] = []  # word, its source, what determines its form
     plural = _noun_phrase(rng, english, french)
     subject = len(english) - 1
     english += ["often"] if rng.random() < 0.3 else []
@@ -186,7 +189,7 @@ def _noun_phrase(rng: np.random.Generator, english: list, french: list) -> int:
     before += [_pick(rng, list(SIZES.items()))] if rng.random() < 0.35 else []
     behind = [_pick(rng, list(COLOURS.items()))] if rng.random() < 0.6 else []
     first, form = len(english), plural + 2 * (noun[4] == "f")
-    at = first + len(before) + len(behind)  # where the English noun stands
+    at = first + len(before) + len(behind)  # the position of the English noun
     shaped = [
         (forms.split()[form], first + i, [at]) for i, (_, forms) in enumerate(before + behind)
     ]

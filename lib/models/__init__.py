@@ -1,1 +1,1 @@
-"""The models of the course in plain PyTorch, and the text they generate."""
+"""The models of the course in plain PyTorch, and text generation with them."""

@@ -1,4 +1,4 @@
-"""Texts that repeat themselves, and the smallest model that can notice: attention and no more."""
+"""An attention-only transformer, small enough to read an induction circuit off its weights."""
 
 import torch
 from jaxtyping import Int
@@ -10,7 +10,7 @@ from lib.models.gpt2 import ModelOutput, check_ids
 
 
 class AttentionOnly(nn.Module):
-    r"""A causal model of attention and nothing else: no norms, no feed-forward maps, no biases.
+    r"""An attention-only causal model: no norms, no feed-forward networks, no biases.
 
     $x_0 = E[\text{ids}] + P$, then $x_l = x_{l-1} + \mathrm{attend}_l(x_{l-1})$ for each layer, and
     $\text{logits} = x_N U$: every logit is a plain sum of what the token, the position and each
@@ -32,18 +32,19 @@ class AttentionOnly(nn.Module):
     def forward(self, ids: Int[Tensor, "*batch n"]) -> ModelOutput:
         """Return the logits, and the weights of every layer and head.
 
-        Raises: TypeError for what are no ids, ValueError for more tokens than positions.
+        Raises: TypeError if ids is not a tensor of ids, ValueError for more tokens than positions.
         """
         check_ids(ids)
         n, context_length = ids.shape[-1], self.position_embedding.num_embeddings
         if n > context_length:
             raise ValueError(
-                f"{n} tokens, but the model has learned only {context_length} positions"
+                f"The model has {context_length} learned positions; got {n} tokens. "
+                "Give a shorter sequence."
             )
         x = self.token_embedding(ids) + self.position_embedding.weight[:n]
-        past, tables = masks.causal(n, like=x), []
+        mask, all_weights = masks.causal(n, like=x), []
         for attention in self.layers:
-            change, weights = attention(x, mask=past)
+            change, weights = attention(x, mask=mask)
             x = x + change
-            tables.append(weights)
-        return ModelOutput(self.unembed(x), torch.stack(tables, dim=-4))
+            all_weights.append(weights)
+        return ModelOutput(self.unembed(x), torch.stack(all_weights, dim=-4))

@@ -1,4 +1,4 @@
-"""The transformer block: attention between tokens, then a small network on each token alone."""
+"""The transformer block: attention across tokens, then a feed-forward network on each token."""
 
 from collections.abc import Callable
 
@@ -31,7 +31,7 @@ class LayerNorm(nn.Module):
 
 
 class FeedForward(nn.Module):
-    r"""The feed-forward network: two linear layers with a GELU between, for each token alone.
+    r"""The feed-forward network: two linear layers with a GELU between, for each token separately.
 
     $\mathrm{GELU}(x W_1 + b_1)\, W_2 + b_2$.
 
@@ -46,18 +46,19 @@ class FeedForward(nn.Module):
         self.down = nn.Linear(d_ff, d_model)
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        """Map each vector to the change that it makes to the stream."""
+        """Return the update that each vector adds to the residual stream."""
         return self.down(self.gelu(self.up(x)))
 
 
 class Block(nn.Module):
-    r"""One layer of a transformer: two changes, each added to the stream of vectors.
+    r"""One layer of a transformer: two sublayers, each added to the residual stream.
 
     Pre-norm, as in GPT-2: $x \leftarrow x + \mathrm{attend}(\mathrm{norm}(x))$, then
     $x \leftarrow x + \mathrm{ff}(\mathrm{norm}(x))$.
     Post-norm, as in the first transformer and BERT, normalises each sum instead:
-    $x \leftarrow \mathrm{norm}(x + \mathrm{attend}(x))$, then the same with the feed-forward map.
-    While training, each number of a change is dropped with the probability `dropout`.
+    $x \leftarrow \mathrm{norm}(x + \mathrm{attend}(x))$, then the same for the feed-forward
+    network. In training, each component of a sublayer's output is dropped with probability
+    `dropout`.
 
     Source: Vaswani et al. 2017, section 3.1 (post-norm); Xiong et al. 2020, figure 1 (both).
     Taught in: chapter 11.
@@ -89,7 +90,7 @@ class Block(nn.Module):
         *,
         attention: Callable[..., AttentionOutput] = attend,
     ) -> AttentionOutput:
-        """Return the changed stream, and the weights that its attention used."""
+        """Return the updated residual stream, and the attention weights."""
         if self.norm_first:
             change, weights = self.attention(self.attention_norm(x), mask=mask, attention=attention)
             x = x + self.dropout(change)

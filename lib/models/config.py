@@ -1,18 +1,18 @@
-"""The sizes of a GPT-2: one class for the model, for its published weights and for counting."""
+"""The hyperparameters of a GPT-2, for the model, the published weights and the counting."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Config:
-    """The sizes of a GPT-2; as they stand, those of the smallest one published.
+    """The hyperparameters of a GPT-2; the defaults are those of the smallest published model.
 
-    `context_length` is the number of learned positions: the most tokens that it can read at once.
-    `d_ff`, the width inside the feed-forward network, is four times d_model unless it is given.
+    `context_length` is the number of learned positions: the maximum sequence length.
+    `d_ff`, the dimension inside the feed-forward network, defaults to 4 * d_model.
 
     Source: Radford et al. 2019, table 2 (layers, d_model) and section 2.3 (vocabulary, context);
-    the heads stand in the hparams.json that was published with each model.
-    Raises: ValueError for sizes that no model can have.
+    the number of heads is in the hparams.json published with each model.
+    Raises: ValueError for a size below 1, or if heads does not divide d_model.
     """
 
     vocab_size: int = 50_257
@@ -30,11 +30,11 @@ class Config:
         for name in ("vocab_size", "context_length", "d_model", "heads", "layers", "d_ff"):
             size = getattr(self, name)
             if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-                raise ValueError(f"{name} must be a whole number (an int) from 1 up; got {size!r}.")
+                raise ValueError(f"`{name}` must be an int of at least 1; got {size!r}.")
         if self.d_model % self.heads:
             raise ValueError(
-                f"The heads share d_model equally, and {self.heads} does not divide "
-                f"{self.d_model}. Choose heads that divide d_model."
+                f"`d_model` must be divisible by `heads`; got {self.d_model} and {self.heads}. "
+                "Choose a number of heads that divides d_model."
             )
 
     @property
@@ -49,4 +49,4 @@ SIZES = {
     "gpt2-large": Config(d_model=1280, heads=20, layers=36),
     "gpt2-xl": Config(d_model=1600, heads=25, layers=48),
 }
-"""The four sizes of GPT-2, by the names under which they are published."""
+"""The four sizes of GPT-2, by their published names."""

@@ -1,9 +1,9 @@
-"""A BERT-shaped encoder that runs a real pretrained transformer, all-MiniLM-L6-v2.
+"""A BERT-style encoder that runs the pretrained all-MiniLM-L6-v2.
 
 6 layers of 12 heads, d_model = 384, so d_k = 32; d_ff = 1536; post-norm;
-512 learned positions, 2 token types, 30,522 word pieces.
-The file holds 22,713,216 trained numbers: 22,565,376 are used here,
-and 147,840 are a pooler's, on which no hidden vector depends and which is not read.
+512 learned positions, 2 token types, a vocabulary of 30,522 word pieces.
+The file holds 22,713,216 parameters: 22,565,376 are used here, and 147,840 belong to a pooler,
+which is not loaded because no hidden state depends on it.
 """
 
 import torch
@@ -19,10 +19,10 @@ EPS = 1e-12  # BERT's; most other models use 1e-5
 
 
 class Encoder(nn.Module):
-    """Embeddings and a stack of post-norm layers, with the tokeniser that feeds them.
+    """Embeddings and a stack of post-norm layers, with their tokenizer.
 
-    Every token may attend to every token, in both directions, but never to a pad.
-    There is no dropout: this model is here to be read, not to be trained.
+    Every token may attend to every token, in both directions, but never to padding.
+    There is no dropout, because the model is only used for inference.
 
     Source: Devlin et al. 2019, section 3; Wang et al. 2020 for the small size (MiniLM).
     Taught in: chapter 07.
@@ -50,20 +50,20 @@ class Encoder(nn.Module):
     def embed(
         self, ids: Int[Tensor, "*batch n"], *, positions: bool = True
     ) -> Float[Tensor, "*batch n d_model"]:
-        """Add up word row, position row and type row of each token, and normalise the sum.
+        """Add the token, position and type embeddings, and normalise the sum.
 
-        Without positions the model sees a bag of words, which is worth seeing once.
+        Without positions the model sees only a bag of words.
 
         Raises: ValueError for more tokens than the model has learned positions.
         """
         n, context_length = ids.shape[-1], self.position_embedding.num_embeddings
         if n > context_length:
             raise ValueError(
-                f"{n} tokens, but the model has learned only {context_length} positions"
+                f"The model has {context_length} learned positions; got {n} tokens. "
+                "Give a shorter text."
             )
-        x = (
-            self.token_embedding(ids) + self.types.weight[0]
-        )  # type 0: all belongs to a first sentence
+        # Type 0: all tokens belong to the first sentence.
+        x = self.token_embedding(ids) + self.types.weight[0]
         return self.norm(x + self.position_embedding.weight[:n] if positions else x)
 
     def forward(
@@ -73,28 +73,28 @@ class Encoder(nn.Module):
         *,
         positions: bool = True,
     ) -> tuple[Float[Tensor, "*batch layer n d_model"], Float[Tensor, "*batch layer-1 head n n"]]:
-        """Return the hidden vectors of every layer from the embeddings up, and all weights.
+        """Return the hidden states of every layer from the embeddings up, and all weights.
 
-        The mask says which tokens are real; the others are hidden, as keys, from every query.
+        The mask is True for real tokens; padding is masked, as keys, for every query.
         """
         x = self.embed(ids, positions=positions)
         may_attend = None if mask is None else mask[..., None, None, :]  # (*batch, 1, 1, key)
-        states, tables = [x], []
+        states, all_weights = [x], []
         for layer in self.layers:
             x, weights = layer(x, may_attend)
             states.append(x)
-            tables.append(weights)
-        return torch.stack(states, dim=-3), torch.stack(tables, dim=-4)
+            all_weights.append(weights)
+        return torch.stack(states, dim=-3), torch.stack(all_weights, dim=-4)
 
     @torch.no_grad()
     def read(self, text: str | list[str], *, positions: bool = True) -> HiddenStates:
-        """Tokenise and run one sentence, or several, padded to the longest of them.
+        """Tokenise and run one sentence, or several padded to the length of the longest.
 
         Raises: ValueError for an empty list, or for more tokens than there are positions.
         """
         sentences = [text] if isinstance(text, str) else text
         if not sentences:
-            raise ValueError("an empty list holds no sentence to read")
+            raise ValueError("`text` must hold at least one sentence; got an empty list.")
         rows = [self.tokenizer.encode(sentence) for sentence in sentences]
         longest = max(len(row.ids) for row in rows)
         for row in rows:
@@ -107,7 +107,7 @@ class Encoder(nn.Module):
         return batch[0] if isinstance(text, str) else batch
 
     def sentence(self, text: str) -> Float[Tensor, " d_model"]:
-        """One vector of length 1 for a text: the mean of the last hidden vectors, normalised.
+        """Return the sentence embedding: the mean of the last hidden states, scaled to length 1.
 
         Source: Reimers and Gurevych 2019, section 3 (mean pooling).
         """
@@ -115,19 +115,19 @@ class Encoder(nn.Module):
         return mean / mean.norm()
 
     def word_vectors(self, words: list[str] | None = None) -> WordVectors:
-        """Rows of the token embedding: what a word is before any context. Without a list, all rows.
+        """Return rows of the token embedding, the vectors before any context; by default all rows.
 
-        Raises: ValueError for a word that the tokeniser splits, with its pieces.
+        Raises: ValueError for a word that the tokenizer splits, with its pieces.
         """
-        table = self.token_embedding.weight.detach().cpu().numpy()  # (vocab, d_model)
+        embedding = self.token_embedding.weight.detach().cpu().numpy()  # (vocab, d_model)
         ids = self.tokenizer.get_vocab()
         if words is None:
-            return WordVectors(sorted(ids, key=ids.get), table)
+            return WordVectors(sorted(ids, key=ids.get), embedding)
         split = [self.tokenizer.encode(word, add_special_tokens=False) for word in words]
         for word, pieces in zip(words, split, strict=True):
             if len(pieces) != 1:
                 raise ValueError(
-                    f"{word!r} is not one token but {len(pieces)}, {' '.join(pieces.tokens)}, "
-                    "so it has no row of its own; choose a commoner word"
+                    f"Each word must be a single token; {word!r} is split into {len(pieces)}: "
+                    f"{' '.join(pieces.tokens)}. Choose a more frequent word."
                 )
-        return WordVectors(words, table[[pieces.ids[0] for pieces in split]])
+        return WordVectors(words, embedding[[pieces.ids[0] for pieces in split]])

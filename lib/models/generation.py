@@ -1,4 +1,4 @@
-"""Text from a model, a token at a time: how the next one is chosen, and the loop around it."""
+"""Text generation: sample one token at a time, with or without a KV cache."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from io import TextIOBase
@@ -13,19 +13,19 @@ from lib.attention.kv_cache import KeyValueCache
 from lib.models.gpt2 import ModelOutput, check_ids
 from lib.models.sampling import sample
 
-# A GPT2, or another that is called as one and has its `config`, `caches` and `training`.
+# A GPT2, or any callable with the same signature, `config`, `caches` and `training`.
 Model = Callable[..., ModelOutput]
 
 
 def window_start(tokens: int, context_length: int) -> int:
-    """Say which token is the first that a model with this context length still reads.
+    """Return the index of the first token that fits in a model with this context length.
 
-    All, until there is no room; then the oldest half of the window goes, again and again.
-    A learned position belongs to a place in the window, so what is stored of the rest, computed
-    at other places, is worthless: the rest is read anew, once in every half window.
+    It is 0 until the window is full; then the oldest half of the window is dropped, repeatedly.
+    A learned position belongs to an index in the window, so the cached keys and values of the
+    other half become invalid: the model reads that half again, once per half window.
 
-    Source: a rule of this course; the alternatives are to drop one token each time, and so read
-    everything anew each time, or to stop.
+    Source: a rule of this course; the alternatives are to stop, or to drop one token each time,
+    which recomputes the whole window for every token.
     Taught in: chapter 12.
     """
     half = max(context_length // 2, 1)
@@ -42,25 +42,25 @@ def stream(
     cached: bool = True,
     **choices,
 ) -> Iterator[Int[Tensor, "*batch"]]:
-    """Give up to `count` tokens, one for each prompt at a time, each after all that came before.
+    """Generate up to `count` tokens, one per prompt at a time.
 
-    The choices are those of `sample`: temperature (0, greedy, if nothing is said), top_k, top_p.
-    A prompt that has come to a stop token repeats it, until all have come to one.
+    The options are those of `sample`: temperature (default 0, greedy), top_k, top_p.
+    A prompt that has reached a stop token repeats it until all prompts have reached one.
     Without the cache the whole window is read again for each token, with the same result.
-    What cannot be done is refused at once, before the first token is asked for.
+    Invalid arguments raise at once, before the first token is requested.
 
-    Source: Radford et al. 2019, equation 1, read as a recipe; `window_start` for long texts.
+    Source: Radford et al. 2019, equation 1, sampled token by token; `window_start` for long texts.
     Taught in: chapter 12.
-    Raises: TypeError for ids that are no tensor or no ids, ValueError for a prompt that cannot
-    be read, and as `sample` does.
+    Raises: TypeError if ids is not a tensor of ids, ValueError for an empty or unknown prompt,
+    and as `sample` does.
     """
     _check(model, ids, count)
-    sample(torch.zeros(1), torch.Generator(), **choices)  # refuses now what it would refuse later
+    sample(torch.zeros(1), torch.Generator(), **choices)  # raises now instead of later
     stops = torch.tensor(_stops(stop), dtype=ids.dtype, device=ids.device)
     generator = torch.Generator().manual_seed(seed)
 
     def tokens() -> Iterator[Int[Tensor, "*batch"]]:
-        over = torch.zeros_like(ids[..., 0], dtype=torch.bool)
+        finished = torch.zeros_like(ids[..., 0], dtype=torch.bool)
         text, unread, start, caches = ids, ids, -1, None
         for _ in range(count):
             first = window_start(text.shape[-1], model.config.context_length)
@@ -68,10 +68,10 @@ def stream(
                 start, unread = first, text[..., first:]
                 caches = model.caches() if cached else None
             token = sample(_last_logits(model, unread, caches), generator, **choices)
-            token = torch.where(over, text[..., -1], token)
+            token = torch.where(finished, text[..., -1], token)
             yield token
-            over = over | torch.isin(token, stops)
-            if over.all():
+            finished = finished | torch.isin(token, stops)
+            if finished.all():
                 return
             unread = token[..., None]
             text = torch.cat([text, unread], dim=-1)
@@ -82,7 +82,7 @@ def stream(
 def generate(
     model: Model, ids: Int[Tensor, "*batch n"], count: int, **choices
 ) -> Int[Tensor, "..."]:
-    """Return the prompts with up to `count` tokens after each: those of `stream`.
+    """Return each prompt followed by up to `count` generated tokens, those of `stream`.
 
     Source: as `stream`.
     Taught in: chapter 12.
@@ -102,11 +102,11 @@ def write(
     file: TextIOBase | None = None,
     **choices,
 ) -> str:
-    """Print a prompt and what the model adds to it, as it comes; return the whole text.
+    """Print a prompt and the generated text token by token, and return the whole text.
 
-    Any tokeniser with `encode` and `decode` will do; one with `stream`, which decodes ids as they
-    come, has the least work. A character of several tokens is printed when it is whole, and a
-    stop token is not.
+    Any tokenizer with `encode` and `decode` works; `stream`, which decodes ids incrementally, is
+    used if it exists. A character of several tokens is printed once it is complete; a stop token
+    is not printed.
 
     Source: as `stream`.
     Taught in: chapter 12.
@@ -127,11 +127,11 @@ def write(
 
 
 def _read(tokenizer, ids: list[int], new: Iterable[int]) -> Iterator[str]:
-    """Decode new ids as they come, by a tokeniser that decodes only whole texts."""
+    """Decode new ids incrementally with a tokenizer that decodes only whole sequences."""
     shown = tokenizer.decode(ids)
     for i in new:
         ids.append(i)
-        # The first tokens of a character decode to signs that the rest of it will replace.
+        # An incomplete character decodes to U+FFFD, which later tokens replace.
         text = tokenizer.decode(ids).rstrip("\ufffd")
         yield text[len(shown) :]
         shown = max(text, shown, key=len)
@@ -143,7 +143,7 @@ def _stops(stop: Collection[int]) -> list[int]:
         return [index(i) for i in stop]
     except TypeError as error:
         raise TypeError(
-            f"stop holds the ids that end a text, such as [50256]; got {stop!r}."
+            f"`stop` must be a collection of token ids, such as [50256]; got {stop!r}."
         ) from error
 
 
@@ -155,21 +155,21 @@ def _last_logits(
 
 
 def _check(model: Model, ids: Int[Tensor, "*batch n"], count: int) -> None:
-    """Say what is wrong with a prompt before the model stumbles over it."""
+    """Check the prompt and the number of tokens before the model runs."""
     check_ids(ids)
     if count < 0:
-        raise ValueError(f"The number of tokens to add is 0 or more; got {count}.")
+        raise ValueError(f"`count` must be at least 0; got {count}.")
     if not ids.numel():
         raise ValueError(
-            "A prompt holds at least one token. To start from nothing, give the token that ends "
-            "a text, which for GPT-2 is 50256."
+            "A prompt must hold at least one token. To generate without a prompt, start from the "
+            "end-of-text token, which for GPT-2 is 50256."
         )
     if ids.min() < 0 or ids.max() >= model.config.vocab_size:
         raise ValueError(
-            f"The model knows the tokens 0 to {model.config.vocab_size - 1}, and the prompt holds "
-            f"{ids.min()} to {ids.max()}. Was it encoded by another tokeniser?"
+            f"Token ids must be from 0 to {model.config.vocab_size - 1}; the prompt holds "
+            f"{ids.min()} to {ids.max()}. Encode it with the model's own tokenizer."
         )
     if model.training and model.config.dropout:
         raise ValueError(
-            "The model is training, and drops numbers at random. Call model.eval() first."
+            "The model is in training mode, so dropout is active. Call model.eval() first."
         )

@@ -1,4 +1,4 @@
-"""What a model made of a text, kept together: its tokens, its vectors, its attention weights."""
+"""The tokens, hidden states and attention weights of one forward pass, kept together."""
 
 from dataclasses import dataclass
 
@@ -9,14 +9,14 @@ from lib.shapes import Array
 
 @dataclass(frozen=True, eq=False)
 class HiddenStates:
-    """Everything that was computed on the way through a model, for one sentence or for several.
+    """The results of a forward pass of an encoder, for one sentence or for a batch.
 
-    hidden[0] are the embeddings, hidden[i] is what layer i made of them;
-    weights[i, h] is the table of head h in the layer that leads from hidden[i] to hidden[i + 1].
-    Of several sentences, all four fields start with a batch axis, the mask says which tokens
-    are real, and `reading[2]` is the third sentence alone.
+    hidden[0] are the embeddings, hidden[i] is the output of layer i;
+    weights[i, h] is the attention matrix of head h between hidden[i] and hidden[i + 1].
+    For a batch, all four fields start with a batch axis, the mask is True for real tokens, and
+    `states[2]` is the third sentence alone.
 
-    Source: Devlin et al. 2019 for the model; the first state is named 0 as in `transformers`.
+    Source: Devlin et al. 2019 for the model; the embeddings have index 0 as in `transformers`.
     Taught in: chapter 07.
     """
 
@@ -26,18 +26,18 @@ class HiddenStates:
     mask: Bool[Array, "*batch n"]
 
     def __len__(self) -> int:
-        """The number of sentences of a batch, or of tokens in one sentence."""
+        """Return the number of sentences in a batch, or of tokens in one sentence."""
         return len(self.tokens)
 
-    def __getitem__(self, sentence: int) -> "Reading":
-        """One sentence of a batch, with its pads cut off.
+    def __getitem__(self, sentence: int) -> "HiddenStates":
+        """Return one sentence of a batch, without its padding.
 
-        Raises: TypeError if this is the reading of one sentence.
+        Raises: TypeError if there is no batch axis.
         """
         if self.mask.ndim == 1:
             raise TypeError(
-                "this is the reading of one sentence and has no others to choose from; "
-                "its vectors are in .hidden, its weights in .weights"
+                "Only a batch can be indexed; these are the hidden states of one sentence. "
+                "Use .hidden for its vectors and .weights for its attention weights."
             )
         n = int(self.mask[sentence].sum())
         return HiddenStates(
@@ -48,43 +48,45 @@ class HiddenStates:
         )
 
     def words(self) -> list[tuple[str, list[int]]]:
-        """Whole words, put together from their pieces (`yo ##gur ##t`), and where the pieces are.
+        """Merge word pieces (`yo ##gur ##t`) into words, each with the indices of its pieces.
 
         Raises: TypeError for a batch.
         """
         if self.mask.ndim != 1:
-            raise TypeError("choose a sentence first: reading[0].vector('apple', layer=6)")
+            raise TypeError(
+                "Choose one sentence of the batch first: states[0].vector('apple', layer=6)."
+            )
         words: list[tuple[str, list[int]]] = []
-        for place, token in enumerate(self.tokens):
+        for index, token in enumerate(self.tokens):
             if token.startswith("##") and words:
-                word, places = words.pop()
-                words.append((word + token[2:], [*places, place]))
+                word, indices = words.pop()
+                words.append((word + token[2:], [*indices, index]))
             else:
-                words.append((token, [place]))
+                words.append((token, [index]))
         return words
 
     def positions(self, word: str, occurrence: int = 0) -> list[int]:
-        """Where a word stands: the index of its token, or of each of its pieces.
+        """Return the position of a word, or the positions of its pieces.
 
-        Raises: KeyError if it does not occur so often, with the words that are there.
+        Raises: KeyError if the word has no such occurrence, with the words of the sentence.
         """
         words = self.words()
-        found = [places for name, places in words if name.lower() == word.lower()]
-        if not -len(found) <= occurrence < len(found):
-            there = " ".join(name for name, _ in words)
+        matches = [indices for name, indices in words if name.lower() == word.lower()]
+        if not -len(matches) <= occurrence < len(matches):
+            sentence = " ".join(name for name, _ in words)
             raise KeyError(
-                f"no occurrence {occurrence} (counted from 0) of {word!r}, "
-                f"which is there {len(found)} times; the words are: {there}"
+                f"There is no occurrence {occurrence} (counted from 0) of {word!r}, which occurs "
+                f"{len(matches)} times. The words are: {sentence}"
             )
-        return found[occurrence]
+        return matches[occurrence]
 
     def vector(self, word: str, layer: int, occurrence: int = 0) -> Float[Array, " d_model"]:
-        """The vector of a word after a layer (0: the embeddings), averaged over its pieces.
+        """Return the mean hidden state of a word's pieces after a layer (0: the embeddings).
 
-        Raises: KeyError if the word does not occur so often; IndexError for a layer too many.
+        Raises: KeyError if the word has no such occurrence; IndexError for an unknown layer.
         """
         layers = self.hidden.shape[-3] - 1
         if not 0 <= layer <= layers:
-            raise IndexError(f"layer {layer} is not one of 0 (the embeddings) to {layers}")
-        places = self.positions(word, occurrence)
-        return sum(self.hidden[layer][place] for place in places) / len(places)
+            raise IndexError(f"`layer` must be from 0 (the embeddings) to {layers}; got {layer}.")
+        indices = self.positions(word, occurrence)
+        return sum(self.hidden[layer][index] for index in indices) / len(indices)

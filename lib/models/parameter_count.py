@@ -1,4 +1,4 @@
-"""The ledger of a decoder: a row for each group of its parameters, with formula and number."""
+"""The parameter count of a decoder: one row per matrix or bias, with formula and number."""
 
 import math
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from lib.models.config import Config
 
 @dataclass(frozen=True)
 class Counted(Config):
-    """The sizes of a decoder, and which of its small parts are counted; as they stand, GPT-2's.
+    """The hyperparameters of a decoder and the parts that are counted; the defaults are GPT-2's.
 
-    `tied`: the token embedding also makes the logits.
+    `tied`: the token embedding is also the LM head.
 
     Source: Radford et al. 2019, table 2 and section 2.3.
     Taught in: chapter 15.
-    Raises: ValueError for sizes that no model can have, and for a switch that is none.
+    Raises: ValueError for an impossible size, or a switch that is not a bool.
     """
 
     positions: bool = True
@@ -27,11 +27,11 @@ class Counted(Config):
         super().__post_init__()
         for name in ("positions", "biases", "norms", "tied"):
             if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name} must be True or False; got {getattr(self, name)!r}.")
+                raise ValueError(f"`{name}` must be True or False; got {getattr(self, name)!r}.")
 
     @property
     def untied(self) -> bool:
-        """Whether the logits have a matrix of their own."""
+        """Whether the LM head has its own matrix."""
         return not self.tied
 
 
@@ -46,9 +46,9 @@ PRESETS = {
         positions=False, biases=False, norms=False, tied=False,
     ),
 }  # fmt: skip
-"""GPT-2's four sizes, GPT-3 built as GPT-2 is, and GPT-3 as the source S1 counts it."""
+"""GPT-2's four sizes, GPT-3 with GPT-2's architecture, and GPT-3 as source S1 counts it."""
 
-_ROWS = (  # part, group, the switch that it needs, and its factors
+_ROWS = (  # part, group, the switch that includes it, its factors
     ("embedding", "tables", None, "vocab_size × d_model"),
     ("positions", "tables", "positions", "context_length × d_model"),
     ("queries", "attention", None, "layers × heads × d_k × d_model"),
@@ -69,7 +69,7 @@ GROUPS = ("tables", "attention", "feed-forward", "norms")
 
 
 class Row(NamedTuple):
-    """One row of a ledger: what is counted, where it belongs, how, and how many."""
+    """One row of a ledger: the part, its group, the formula, the numbers and the count."""
 
     part: str
     group: str
@@ -82,7 +82,7 @@ def ledger(sizes: Counted) -> list[Row]:
     r"""Count each part of a decoder; a part that is switched off has the count 0.
 
     A linear layer from a to b components has $a\,b$ parameters, and b more if it has a bias;
-    a norm has 2 for each feature. What every layer has is counted `layers` times.
+    a norm has 2 for each feature. The parts of a layer are counted `layers` times.
 
     Source: Radford et al. 2019, section 2.3; S1 for the rows.
     Taught in: chapter 15.
@@ -91,8 +91,8 @@ def ledger(sizes: Counted) -> list[Row]:
     for part, group, switch, formula in _ROWS:
         factors = [_factor(sizes, name) for name in formula.split(" × ")]
         numbers = " × ".join(f"{factor:,}" for factor in factors)
-        there = switch is None or getattr(sizes, switch)
-        count = math.prod(factors) if there else 0
+        included = switch is None or getattr(sizes, switch)
+        count = math.prod(factors) if included else 0
         rows.append(Row(part, group, formula, numbers, count))
     return rows
 
@@ -104,7 +104,7 @@ def _factor(sizes: Counted, name: str) -> int:
 def by_group(sizes: Counted) -> dict[str, int]:
     """Add up the ledger by group: tables, attention, feed-forward, norms.
 
-    Source: S1, who compares attention with the rest in this way.
+    Source: S1, who compares attention with the rest of the model.
     Taught in: chapter 15.
     """
     rows = ledger(sizes)
@@ -114,7 +114,7 @@ def by_group(sizes: Counted) -> dict[str, int]:
 def total(sizes: Counted) -> int:
     """Add up the whole ledger.
 
-    Source: the definition: every number that training may change, counted once.
+    Source: the definition: every trainable number, counted once.
     Taught in: chapter 15.
     """
     return sum(row.count for row in ledger(sizes))

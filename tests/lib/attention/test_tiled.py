@@ -123,5 +123,5 @@ def test_a_tile_that_holds_nothing_is_refused(tile):
 
 def test_whole_numbers_are_refused_with_the_way_out(bare_calls):
     q, k, v = drawn((7, 5), (11, 5), (11, 3))
-    with pytest.raises(TypeError, match=r"must be floating-point; got float\d+, float\d+, int64.*astype"):
+    with pytest.raises(TypeError, match=r"must be floating-point; got .*int64.*astype"):
         tiled(q, k, v.astype(np.int64))

@@ -106,7 +106,7 @@ def test_a_split_tells_no_story_twice():
 
 @pytest.mark.parametrize(("training", "validation"), [(0, 0), (-97, 97), (3, -1)])
 def test_a_split_into_fewer_than_one_story_is_an_error_and_no_endless_tale(training, validation):
-    with pytest.raises(ValueError, match=f"not {training} and {validation}"):
+    with pytest.raises(ValueError, match=f"got {training} and {validation}"):
         split(training, validation)
 
 

@@ -60,7 +60,7 @@ def test_the_number_of_sentences_is_that_of_the_grammar(monkeypatch):
 
 def test_more_sentences_than_there_are_are_refused():
     assert toy_translation.SENTENCES == 591_360
-    with pytest.raises(ValueError, match="591,360 sentences, and 600,000"):
+    with pytest.raises(ValueError, match="591,360 sentences; got 600,000"):
         toy_translation.translation(generator(0), 600_000)
 
 
@@ -139,7 +139,7 @@ def test_the_error_rate_follows_och_and_ney():
     # Without possible links it is 1 minus the harmonic mean of precision and recall.
     found = frozenset({(0, 0), (0, 1), (0, 2)})
     assert rate(found, sure) == pytest.approx(1 - 2 * (1 / 3) * (1 / 2) / (1 / 3 + 1 / 2))
-    with pytest.raises(ValueError, match="nothing to rate"):
+    with pytest.raises(ValueError, match="at least one link"):
         rate(frozenset(), frozenset())
 
 
@@ -156,5 +156,5 @@ def test_a_corpus_is_rated_over_all_its_links_without_the_full_stops():
 def test_a_table_of_another_shape_is_refused(bare_calls):
     del bare_calls
     pairs = toy_translation.reversal(generator(0), 1, shortest=3, longest=3)
-    with pytest.raises(ValueError, match=r"\(3, 4\), not \(4, 4\)"):
+    with pytest.raises(ValueError, match=r"\(4, 4\); got \(3, 4\)"):
         toy_translation.alignment(pairs, [np.zeros((3, 4))])

@@ -277,12 +277,12 @@ def test_one_sequence_needs_no_batch_axis(tiny):
 
 
 def test_a_text_longer_than_the_learned_positions_is_refused(tiny):
-    with pytest.raises(ValueError, match=r"learned 23 positions; got 24 tokens. Give"):
+    with pytest.raises(ValueError, match=r"23 learned positions; got 24 tokens. Give"):
         tiny(torch.zeros(24, dtype=torch.long))
 
 
 def test_positions_before_the_first_are_refused(tiny):
-    with pytest.raises(ValueError, match=r"counted from 0, and start is -1"):
+    with pytest.raises(ValueError, match=r"at least 0; got -1"):
         tiny.embed(IDS, -1)
 
 
@@ -338,7 +338,7 @@ def test_a_mask_aligned_with_the_first_key_is_not_gpt2s(tiny, monkeypatch):
 
 
 def test_weights_are_not_kept_by_a_model_that_reads_with_caches(tiny):
-    with pytest.raises(ValueError, match=r"For the weights give the whole text, and no caches"):
+    with pytest.raises(ValueError, match=r"For the weights, give the whole sequence and no caches"):
         tiny(IDS, caches=tiny.caches(), keep_weights=True)
 
 
@@ -346,5 +346,5 @@ def test_weights_are_not_kept_by_a_model_that_reads_with_caches(tiny):
 def test_a_full_cache_takes_no_more(tiny):
     caches = tiny.caches()
     tiny(IDS, caches=caches)
-    with pytest.raises(ValueError, match=r"learned 23 positions; got 24 tokens"):
+    with pytest.raises(ValueError, match=r"23 learned positions; got 24 tokens"):
         tiny(IDS[:, :1], caches=caches)

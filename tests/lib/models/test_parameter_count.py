@@ -97,14 +97,14 @@ def test_pytorchs_own_decoder_layer_has_as_many():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"heads": 4}, "4 does not divide 6"),
-        ({"layers": 0}, "layers must be a whole number"),
-        ({"d_ff": -3}, "d_ff must be a whole number"),
-        ({"vocab_size": True}, "vocab_size must be a whole number"),
-        ({"d_model": 6.0}, "d_model must be a whole number"),
-        ({"context_length": "7"}, "context_length must be a whole number"),
-        ({"tied": "no"}, "tied must be True or False; got 'no'"),
-        ({"biases": 0}, "biases must be True or False; got 0"),
+        ({"heads": 4}, "divisible by `heads`; got 6 and 4"),
+        ({"layers": 0}, "`layers` must be an int"),
+        ({"d_ff": -3}, "`d_ff` must be an int"),
+        ({"vocab_size": True}, "`vocab_size` must be an int"),
+        ({"d_model": 6.0}, "`d_model` must be an int"),
+        ({"context_length": "7"}, "`context_length` must be an int"),
+        ({"tied": "no"}, "`tied` must be True or False; got 'no'"),
+        ({"biases": 0}, "`biases` must be True or False; got 0"),
     ],
 )
 @pytest.mark.usefixtures("bare_calls")

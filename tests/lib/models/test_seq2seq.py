@@ -97,8 +97,8 @@ def test_the_decoder_reads_the_answers_one_step_late(model):
     ("sentences", "words"),
     [
         ([["the", "blue", "zebra", "."]], r"does not hold \['blue', 'zebra'\].* the red car"),
-        (["the cat ."], "one text: split it"),
-        ("the cat .", "one text: split it"),
+        (["the cat ."], r"the text 'the cat \.'\. Split it"),
+        ("the cat .", r"the text 'the cat \.'\. Split it"),
         ([], "one or more rows"),
         ([["the", "."], []], "one or more rows"),
     ],
@@ -111,14 +111,14 @@ def test_a_sentence_that_cannot_be_read_is_refused_in_words(model, sentences, wo
 
 def test_targets_are_refused_that_do_not_fit(model, bare_calls):
     del bare_calls
-    with pytest.raises(ValueError, match="1 sources cannot be paired with 2 targets"):
+    with pytest.raises(ValueError, match="got 1 sources, 2 targets"):
         model.loss(SENTENCES[:1], [["la", "."], ["le", "."]])
     with pytest.raises(ValueError, match=r"does not hold \['chien'\]"):
         model.loss(SENTENCES[:1], [["le", "chien", "."]])
     with pytest.raises(ValueError, match="add it to the target's words"):
         Seq2Seq(ENGLISH, ["la", "le"])
-    with pytest.raises(ValueError, match="at least 1, and it is 0"):
-        model.write(model.encoder(SENTENCES), longest=0)
+    with pytest.raises(ValueError, match="at least 1; got 0"):
+        model.write(model.encoder(SENTENCES), max_words=0)
 
 
 def test_writing_stops_where_there_is_no_more_room(model):

@@ -54,7 +54,7 @@ def test_a_word_outside_the_vocabulary_is_number_0_and_is_lost():
 @pytest.mark.parametrize("tokenizer", [WordTokenizer(["blue"]), BytePair([])])
 @pytest.mark.parametrize("i", [-1, 256])
 def test_a_number_that_is_no_id_is_refused(tokenizer, i):
-    with pytest.raises(ValueError, match=rf"{i} is no id of this vocabulary; ids run from 0 to"):
+    with pytest.raises(ValueError, match=rf"must be from 0 to \d+; got {i}"):
         tokenizer.decode([0, i])
 
 
@@ -157,7 +157,7 @@ def test_a_word_common_in_training_takes_fewer_tokens_than_a_rare_one():
 
 
 def test_merges_must_join_what_exists_before_them():
-    with pytest.raises(ValueError, match="257 is no id of this vocabulary; ids run from 0 to 256"):
+    with pytest.raises(ValueError, match="from 0 to 256; got 257"):
         BytePair([(97, 98), (97, 257)])
 
 
@@ -167,7 +167,7 @@ def test_a_merge_that_is_given_twice_counts_once_and_leaves_every_id_in_its_plac
 
 
 def test_the_order_of_the_bytes_names_each_of_them_once():
-    with pytest.raises(ValueError, match="each of the 256 bytes once; these 255 do not"):
+    with pytest.raises(ValueError, match="each of the 256 bytes once; got 255"):
         BytePair([], order=bytes(range(255)))
     backwards = BytePair([(158, 157)], order=bytes(reversed(range(256))))
     assert backwards.encode("aba") == [256, 158]
@@ -410,7 +410,7 @@ def test_a_stream_asks_for_one_id_at_a_time():
 
 
 def test_a_stream_refuses_a_number_that_is_no_id():
-    with pytest.raises(ValueError, match="50257 is no id of this vocabulary"):
+    with pytest.raises(ValueError, match="from 0 to 50256; got 50257"):
         list(GPT2.stream([64, 50_257]))
 
 
