@@ -1,1 +1,1 @@
-"""Published weights, fetched, verified and loaded into our models."""
+"""Published weights: downloaded, verified and loaded into our models."""

@@ -1,4 +1,4 @@
-"""GPT-2 as it is published: its settings and parameters, turned into ours."""
+"""Load a published GPT-2: convert its configuration and parameters into ours."""
 
 import json
 import re
@@ -13,10 +13,10 @@ from lib.models.config import Config
 from lib.models.gpt2 import GPT2
 from lib.pretrained import hub
 
-# A tiny GPT-2 with random parameters, as transformers saves one, and the logits that it gives.
+# A tiny GPT-2 with random parameters, as transformers saves one, and its logits.
 TINY = Path(__file__).resolve().parents[1] / "datasets" / "tiny_gpt2"
 
-# What the published config.json says, and what our Config calls it.
+# The keys of the published config.json, and the fields of our Config.
 SIZES = {
     "vocab_size": "vocab_size",
     "n_positions": "context_length",
@@ -24,7 +24,7 @@ SIZES = {
     "n_head": "heads",
     "n_layer": "layers",
 }
-# What must hold, or the model is another one; a setting that is left out has this value.
+# Settings that GPT-2 requires; a missing setting has this value.
 FIXED = {
     "model_type": "gpt2",
     "activation_function": "gelu_new",
@@ -52,22 +52,22 @@ IN_THE_FILE = {
 # The file holds queries, keys and values side by side in one matrix, in this order.
 IN_ONE = ("attention.query", "attention.key", "attention.value")
 PREFIX, HEAD = "transformer.", "lm_head.weight"
-# Masks and the number that once stood for minus infinity were stored beside the parameters.
+# Masks and a stand-in for minus infinity, which old files store beside the parameters.
 UNREAD = re.compile(r"h\.\d+\.attn\.(?:bias|masked_bias)")
 
 
 def load_gpt2(name: str | Path, *, dropout: float = 0.0, endpoint: str | None = None) -> GPT2:
-    """Load a published GPT-2 in float32, ready to be read: a name of `SIZES`, or a folder.
+    """Load a published GPT-2 in float32 and eval mode: a name of `SIZES`, or a folder.
 
     The folder holds config.json and model.safetensors, as `transformers` saves a GPT-2.
-    A name, or `owner/name` for any other GPT-2 of the hub, is fetched once and kept.
+    A name, or `owner/name` for any other GPT-2 of the hub, is downloaded once and cached.
 
     Source: Radford et al. 2019, and the files that were published with it.
     Taught in: chapter 12.
-    Raises: FileNotFoundError, ConnectionError or ValueError, with what to do about it.
+    Raises: FileNotFoundError, ConnectionError or ValueError, with the fix.
     """
     settings, stored = read(hub.folder(name, endpoint=endpoint))
-    # Nothing is initialised or held for parameters that the file is about to give.
+    # On the meta device no memory is allocated for parameters that the file provides.
     with torch.device("meta"):
         model = GPT2(Config(**sizes(settings), dropout=dropout))
     model.load_state_dict(renamed(stored, model.state_dict()), assign=True)
@@ -75,68 +75,68 @@ def load_gpt2(name: str | Path, *, dropout: float = 0.0, endpoint: str | None = 
 
 
 def sizes(settings: dict) -> dict[str, int | float]:
-    """Turn a published config.json into the arguments of `lib.models.config.Config`.
+    """Convert a published config.json to the arguments of `lib.models.config.Config`.
 
     Source: the configuration of GPT-2 in `transformers`.
     Taught in: chapter 12.
     Raises: ValueError if a size is missing, or the model differs from GPT-2 in any setting.
     """
-    other = {key: settings[key] for key in FIXED if settings.get(key, FIXED[key]) != FIXED[key]}
-    if other:
-        asked = ", ".join(f"{key} = {FIXED[key]!r}" for key in other)
-        raise ValueError(f"This is no GPT-2: its config says {other}, and GPT-2 has {asked}.")
+    wrong = {key: settings[key] for key in FIXED if settings.get(key, FIXED[key]) != FIXED[key]}
+    if wrong:
+        required = ", ".join(f"{key} = {FIXED[key]!r}" for key in wrong)
+        raise ValueError(f"The config of a GPT-2 must have {required}; got {wrong}.")
     missing = [key for key in SIZES if key not in settings]
     if missing:
         raise ValueError(
-            f"The config says nothing about {', '.join(missing)}. Is it the config.json of a GPT-2?"
+            f"The config must have {', '.join(missing)}. Give the config.json of a GPT-2."
         )
     d_model = settings["n_embd"]
     if settings.get("n_inner") not in (None, 4 * d_model):
         raise ValueError(
-            f"GPT-2 is 4 * {d_model} = {4 * d_model} wide inside its feed-forward map, "
-            f"and this config says n_inner = {settings['n_inner']}."
+            f"GPT-2's feed-forward network has dimension 4 * {d_model} = {4 * d_model}; "
+            f"got n_inner = {settings['n_inner']}."
         )
     named = {ours: settings[theirs] for theirs, ours in SIZES.items()}
     return named | {"eps": settings.get("layer_norm_epsilon", 1e-5)}
 
 
 def read(folder: Path) -> tuple[dict, dict[str, Tensor]]:
-    """Read the two files of a published model: its settings, and its parameters by their names.
+    """Read the two files of a published model: its configuration, and its parameters by name.
 
-    Source: the safetensors format (a header of names, shapes and places, then the numbers).
+    Source: the safetensors format (a header of names, shapes and offsets, then the numbers).
     Taught in: chapter 12.
-    Raises: ValueError if one of them is cut short or is something else.
+    Raises: ValueError if a file is truncated or has a different format.
     """
     try:
         settings = json.loads((folder / "config.json").read_text("utf8"))
         return settings, load_file(folder / "model.safetensors")
     except (SafetensorError, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(
-            f"A file in {folder} is cut short, or only a pointer to another: {error}. "
-            "Remove it and fetch it again."
+            f"A file in {folder} is truncated, or only a pointer to a file: {error}. "
+            "Delete it and download it again."
         ) from error
 
 
 def renamed(stored: dict[str, Tensor], wanted: dict[str, Tensor]) -> dict[str, Tensor]:
-    r"""Find each parameter that is wanted in the file, and turn it into our layout, in float32.
+    r"""Map the tensors of the file to our parameter names and layout, in float32.
 
     The file multiplies $x W$, with W as (input, output); ours, like `nn.Linear`, $x W^\top$,
-    so every matrix but the two tables is transposed. Each is copied, so the file may go away.
+    so every matrix except the two embeddings is transposed. Each tensor is copied.
 
     Source: `Conv1D` of `transformers`, after the code of Radford et al. 2019.
     Taught in: chapter 12.
-    Raises: ValueError for a tensor that is missing, left over, of another shape, or not finite,
-    and if the words are scored by another table than the one that embeds them.
+    Raises: ValueError for a tensor that is missing, left over, of the wrong shape, or not finite,
+    and if the LM head is not tied to the token embedding.
     """
     stored = {name.removeprefix(PREFIX): tensor for name, tensor in stored.items()}
     head = stored.pop(HEAD, stored.get("wte.weight"))
     if head is not None and not torch.equal(head, stored.get("wte.weight", head)):
         raise ValueError(
-            f"{HEAD} differs from wte.weight. GPT-2 scores words by the table that embeds them; "
-            "a model whose two tables are not tied cannot be read as one."
+            f"{HEAD} differs from wte.weight. GPT-2 ties the LM head to the token embedding; "
+            "a model with two different matrices cannot be loaded."
         )
-    places = {ours: _place(ours) for ours in wanted}
-    theirs = {name for name, _ in places.values()}
+    sources = {ours: _source(ours) for ours in wanted}
+    theirs = {name for name, _ in sources.values()}
     missing = sorted(theirs - set(stored))
     left_over = sorted(set(stored) - theirs - set(filter(UNREAD.fullmatch, stored)))
     if missing or left_over:
@@ -147,31 +147,31 @@ def renamed(stored: dict[str, Tensor], wanted: dict[str, Tensor]) -> dict[str, T
         )
     return {
         ours: _fitting(stored[name], name, part, wanted[ours].shape)
-        for ours, (name, part) in places.items()
+        for ours, (name, part) in sources.items()
     }
 
 
-def _place(ours: str) -> tuple[str, int | None]:
-    """The name in the file of one of our parameters, and which third of it, if it is a third."""
+def _source(ours: str) -> tuple[str, int | None]:
+    """Return the name in the file of one of our parameters, and which third of it, if any."""
     module, parameter = ours.rsplit(".", 1)
     layer = re.match(r"layers\.(\d+)\.", module)
     module = module[layer.end() :] if layer else module
-    # What is called gain here is called the norm's weight there.
+    # Our gain is the weight of the norm in the file.
     theirs = f"{IN_THE_FILE[module]}.{parameter.replace('gain', 'weight')}"
     part = IN_ONE.index(module) if module in IN_ONE else None
     return (f"h.{layer[1]}.{theirs}" if layer else theirs), part
 
 
 def _fitting(tensor: Tensor, name: str, part: int | None, shape: torch.Size) -> Tensor:
-    """Cut, transpose and copy one tensor of the file, and refuse it if it does not fit."""
+    """Slice, transpose and copy one tensor of the file, and check its shape and values."""
     piece = tensor if part is None else tensor.chunk(3, dim=-1)[part]
     piece = piece.mT if ".c_" in name and piece.ndim == 2 else piece
     if piece.shape != shape or not piece.is_floating_point():
         raise ValueError(
             f"{name} has the shape {tuple(tensor.shape)} of {tensor.dtype}, which does not give "
-            f"the {tuple(shape)} of floating-point numbers that config.json asks for. "
+            f"the {tuple(shape)} of floating-point numbers that config.json requires. "
             "Do config.json and model.safetensors belong together?"
         )
     if not piece.isfinite().all():
-        raise ValueError(f"{name} holds numbers that are not finite. Fetch the file again.")
+        raise ValueError(f"{name} must be finite, and is not. Download the file again.")
     return piece.float().clone(memory_format=torch.contiguous_format)

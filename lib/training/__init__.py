@@ -1,1 +1,1 @@
-"""Training a GPT-2: windows of text, optimizers, the loop, checkpoints."""
+"""Training a GPT-2: windows of tokens, optimizers, the training loop, checkpoints."""

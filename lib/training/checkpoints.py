@@ -1,4 +1,4 @@
-"""A training on disk: all that it needs to go on, in one file that is whole or not there."""
+"""Checkpoints: all that a training run needs to resume, in one file written atomically."""
 
 import hashlib
 import os
@@ -18,7 +18,7 @@ from lib.training.optimizers import Recipe
 
 
 def fingerprint(ids: Tensor) -> str:
-    """Give a short name to a text, so that a training goes on with no other one.
+    """Hash the ids of a text, so that a run resumes only on the same text.
 
     Source: SHA-256, cut to 16 letters.
     Taught in: chapter 13.
@@ -35,12 +35,13 @@ def save(
     text: str,
     tokenizer: BytePair | None = None,
 ) -> None:
-    """Write the model, its optimisers and the number of steps done, after which it can go on.
+    """Save the model, its optimizers and the number of steps done, from which a run can resume.
 
-    No random state is needed: what a step draws follows from the seed and the number of the step.
-    The file is written beside its place and then renamed, so that a kill leaves the old one whole.
+    No random state is saved, because each step derives its random numbers from the seed and the
+    step. The file is written under a temporary name and then renamed, so that an interrupted save
+    leaves the old file intact.
 
-    Source: rename(2), which replaces a file in one act.
+    Source: rename(2), which replaces a file atomically.
     Taught in: chapter 13.
     """
     state = {
@@ -49,7 +50,7 @@ def save(
         "text": text,
         "step": step,
         "model": model.state_dict(),
-        "optimisers": [one.state_dict() for one in trained],
+        "optimisers": [optimizer.state_dict() for optimizer in trained],
         "tokenizer": _described(tokenizer) if tokenizer else None,
     }
     path = Path(path)
@@ -63,41 +64,41 @@ def save(
 
 
 def resume(path: Path, model: GPT2, trained: list[Optimizer], recipe: Recipe, text: str) -> int:
-    """Put the model and its optimisers back where they were, and return the steps done.
+    """Restore the model and its optimizers, and return the number of steps done.
 
     Source: the inverse of `save`.
     Taught in: chapter 13.
-    Raises: ValueError if the file is damaged, or is of another model, recipe or text.
+    Raises: ValueError if the file is damaged, or its model, recipe or text differs.
     """
     state = _read(Path(path))
-    here = {"config": asdict(model.config), "recipe": asdict(recipe), "text": {"text": text}}
-    for part, wanted in here.items():
+    current = {"config": asdict(model.config), "recipe": asdict(recipe), "text": {"text": text}}
+    for part, wanted in current.items():
         stored = state[part] if isinstance(state[part], dict) else {part: state[part]}
-        other = [f"{name} {stored.get(name)} there, {wanted[name]} here" for name in wanted
-                 if stored.get(name) != wanted[name]]  # fmt: skip
-        if other:
+        different = [f"{name} {stored.get(name)} in the file, {wanted[name]} here"
+                     for name in wanted if stored.get(name) != wanted[name]]  # fmt: skip
+        if different:
             raise ValueError(
-                f"{path} is of another training: {'; '.join(other)}. "
-                "Train with what it was made with, or choose another file."
+                f"{path} is from a different training run: {'; '.join(different)}. "
+                "Resume with the same settings, or choose a different file."
             )
     model.load_state_dict(state["model"])
-    for optimiser, its in zip(trained, state["optimisers"], strict=True):
-        optimiser.load_state_dict(its)
+    for optimizer, saved in zip(trained, state["optimisers"], strict=True):
+        optimizer.load_state_dict(saved)
     return state["step"]
 
 
 def load(path: Path) -> tuple[GPT2, BytePair | None]:
-    """Give back the model of a checkpoint, ready to be read, and its tokenizer if it has one.
+    """Load the model of a checkpoint in eval mode, and its tokenizer if it has one.
 
     Source: the inverse of `save`.
     Taught in: chapter 13.
-    Raises: FileNotFoundError if there is none, ValueError if it is damaged.
+    Raises: FileNotFoundError if the file is missing, ValueError if it is damaged.
     """
     state = _read(Path(path))
     model = GPT2(Config(**state["config"]))
     model.load_state_dict(state["model"])
-    how = state["tokenizer"]
-    return model.eval(), BytePair(**how) if how else None
+    tokenizer = state["tokenizer"]
+    return model.eval(), BytePair(**tokenizer) if tokenizer else None
 
 
 def _described(tokenizer: BytePair) -> dict:
@@ -107,9 +108,9 @@ def _described(tokenizer: BytePair) -> dict:
 
 def _read(path: Path) -> dict:
     if not path.is_file():
-        raise FileNotFoundError(f"there is no checkpoint {path}; train with --checkpoint {path}")
+        raise FileNotFoundError(f"There is no file {path}; train with --checkpoint {path}.")
     try:
-        # torch writes a check sum with each part, and does not look at it when it reads.
+        # torch writes a checksum with each part, but does not verify it on loading.
         with ZipFile(path) as parts:
             if broken := parts.testzip():
                 raise BadZipFile(f"{broken} has changed")
@@ -118,9 +119,9 @@ def _read(path: Path) -> dict:
         missing = wanted - set(state)
     except (BadZipFile, RuntimeError, TypeError, OSError, pickle.UnpicklingError) as error:
         raise ValueError(
-            f"{path} is damaged, or no checkpoint: {error}. "
-            "Delete it to train from the start, or choose another file."
+            f"{path} is damaged, or not a checkpoint: {error}. "
+            "Delete it to train from the start, or choose a different file."
         ) from error
     if missing:
-        raise ValueError(f"{path} is no checkpoint of a training: it lacks {sorted(missing)}.")
+        raise ValueError(f"{path} is not a checkpoint: it lacks {sorted(missing)}.")
     return state

@@ -1,4 +1,4 @@
-"""The training loop of a GPT-2, complete: one process, one precision, from the first step on."""
+"""The complete training loop of a GPT-2, for one process and one precision."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,10 +11,10 @@ from lib.training.windows import Corpus, evaluate
 
 
 class StepRecord(NamedTuple):
-    """What one step did; `step` counts from 1, and the losses are in nats a token.
+    """The record of one step; `step` counts from 1, and the losses are in nats per token.
 
-    `loss` was measured on the step's own windows, before it changed the model; `validation`,
-    where it was asked for, after it, on text that is held out.
+    `loss` is measured on the batch of the step, before the update; `validation`, if requested, on
+    held-out text after it.
     """
 
     step: int
@@ -33,9 +33,9 @@ def train(
     rows: int = 64,
     every: int = 25,
 ) -> Iterator[StepRecord]:
-    """Train the model in place, one step for each record that is asked for.
+    """Train the model in place, one step for each record that is requested.
 
-    Between two records the model is in eval mode, and may be read or sampled from.
+    Between two records the model is in eval mode and may be evaluated or sampled from.
     After `every` steps, and after the last, the loss is measured on `rows` windows of the
     validation text. `lib.training.resumable` adds checkpoints, several processes and bfloat16.
 
@@ -44,9 +44,9 @@ def train(
     Raises: ValueError for `every` or `rows` below 1, or a recipe that accumulates gradients.
     """
     if every < 1 or rows < 1:
-        raise ValueError(f"every and rows must be at least 1; got {every} and {rows}")
+        raise ValueError(f"`every` and `rows` must be at least 1; got {every} and {rows}.")
     if recipe.accumulate != 1:
-        raise ValueError("This loop takes a batch at once: accumulate with train_resumable.")
+        raise ValueError("This loop needs accumulate = 1. To accumulate, use train_resumable.")
     optimizers = build_optimizers(model, recipe)
     for step in range(recipe.steps):
         model.train()

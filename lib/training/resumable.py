@@ -1,8 +1,8 @@
-"""Training that can be stopped, resumed, and shared by several processes.
+"""Training that can be stopped, resumed, and distributed over several processes.
 
-Every random choice of a step follows from the seed and the number of the step, never from the
-process that makes it. So a training run that was killed goes on as if it had not been, and several
-processes take the same steps as one.
+Every random choice of a step is derived from the seed and the step, never from the state of a
+process. So an interrupted run resumes with identical steps, and several processes take the same
+steps as a single process.
 """
 
 from collections.abc import Iterator
@@ -35,19 +35,19 @@ def train_resumable(
     checkpoint: str | Path | None = None,
     tokenizer: BytePair | None = None,
 ) -> Iterator[StepRecord]:
-    """Do what `lib.training.loop.train` does, and be able to stop: the same steps, saved.
+    """Take the steps of `lib.training.loop.train`, with checkpoints and several processes.
 
-    Between two records the model is in eval mode, and may be read or sampled.
+    Between two records the model is in eval mode and may be evaluated or sampled from.
     After `every` steps, and after the last, it is evaluated on `rows` windows of the validation
-    text and saved as the checkpoint. If that file is there at the start, training goes on from it.
-    Under `torchrun` each process trains on its share of every step.
+    text and saved as the checkpoint. If the checkpoint exists at the start, the run resumes from
+    it. Under `torchrun` each process trains on its share of every batch.
 
     Source: Brown et al. 2020, appendix B; Li et al. 2020 for several processes.
     Taught in: chapter 13.
-    Raises: ValueError for a checkpoint of another training, or a batch that cannot be shared out.
+    Raises: ValueError for a checkpoint of a different run, or a batch that cannot be divided.
     """
     if every < 1 or rows < 1:
-        raise ValueError(f"every and rows must be at least 1; got {every} and {rows}")
+        raise ValueError(f"`every` and `rows` must be at least 1; got {every} and {rows}.")
     optimizers, done = build_optimizers(model, recipe), 0
     text = checkpoints.fingerprint(torch.cat([corpus.ids, corpus.starts])) if checkpoint else ""
     if checkpoint and Path(checkpoint).exists():
@@ -68,15 +68,15 @@ def train_resumable(
 
 
 def gradients(model: nn.Module, corpus: Corpus, recipe: Recipe, step: int) -> float:
-    """Leave the gradient of one step's loss in the parameters, and return that loss.
+    """Accumulate the gradient of one step's loss in the parameters, and return the loss.
 
-    The step's windows are dealt to the processes, and each deals its own to `accumulate` parts.
-    A part's loss is divided by their number, so that the sum of the gradients is that of the mean.
-    With DistributedDataParallel the processes' gradients are averaged, once, after the last part.
+    The batch is divided among the processes, and each divides its share into `accumulate` parts.
+    The loss of a part is divided by their number, so that the gradients sum to that of the mean.
+    DistributedDataParallel averages the gradients of the processes once, after the last part.
 
     Source: Goyal et al. 2017, section 3; Li et al. 2020, section 3.2.4 (no_sync).
     Taught in: chapter 13.
-    Raises: ValueError if the batch is no multiple of processes times parts.
+    Raises: ValueError if the batch is not a multiple of processes times parts.
     """
     rank, count = process()
     _check_shares(recipe, count)
@@ -99,9 +99,9 @@ def gradients(model: nn.Module, corpus: Corpus, recipe: Recipe, step: int) -> fl
 def update(
     model: nn.Module, optimizers: list[Optimizer], recipe: Recipe, step: int
 ) -> tuple[float, float]:
-    """Clip the gradient, let the optimizers step, and forget it.
+    """Clip the gradient, take one optimizer step, and clear the gradient.
 
-    Returns AdamW's learning rate, and the norm that the gradient had.
+    Returns AdamW's learning rate, and the gradient norm before clipping.
 
     Source: Pascanu et al. 2013, algorithm 1 (clipping).
     Taught in: chapter 13.
@@ -115,7 +115,7 @@ def update(
 
 
 def process() -> tuple[int, int]:
-    """Which process of how many this is: 0 of 1 unless it was started by `torchrun`.
+    """Return the rank and the number of processes: 0 and 1 without `torchrun`.
 
     Source: torch.distributed.
     Taught in: chapter 13.
@@ -126,15 +126,15 @@ def process() -> tuple[int, int]:
 def _check_shares(recipe: Recipe, count: int) -> None:
     if recipe.batch % (count * recipe.accumulate):
         raise ValueError(
-            f"A batch of {recipe.batch} windows cannot be dealt equally, in {count} x "
-            f"{recipe.accumulate} parts (processes x accumulate). "
+            f"`batch` must be a multiple of processes x accumulate = {count} x "
+            f"{recipe.accumulate}; got {recipe.batch}. "
             f"Choose a multiple of {count * recipe.accumulate}."
         )
 
 
 @contextmanager
 def _own_numbers(device: torch.device, *seed: int | str) -> Iterator[None]:
-    """Draw from these seeds for a while; then the reader's own numbers go on as before."""
+    """Use a generator with these seeds inside the context, then restore the previous state."""
     cuda = device.type == "cuda"
     source = torch.cuda.default_generators[device.index] if cuda else torch.default_generator
     before = source.get_state()

@@ -1,4 +1,4 @@
-"""A text cut into windows with their targets, and how well a model predicts it."""
+"""Windows of a text with their targets, and the loss of a model on them."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from lib.training.optimizers import Recipe
 
 
 class Corpus(NamedTuple):
-    """A text as ids, and the places where a window on it may start, in rising order.
+    """A text as ids, and the positions at which a window may start, in ascending order.
 
     Source: Radford et al. 2019, section 2.1, for one long text; the starts are this course's.
     Taught in: chapter 13.
@@ -25,14 +25,14 @@ class Corpus(NamedTuple):
 
     @classmethod
     def read(cls, text: str, tokenizer: BytePair, *, by_line: bool = True) -> "Corpus":
-        """Encode a text whose windows start where a line does, or else at any token.
+        """Encode a text; its windows start at the start of a line, or at any token.
 
-        A story that is read from its start never asks for what was not shown.
+        A window that starts with a story never needs tokens from before the window.
 
-        Raises: ValueError if there is no text.
+        Raises: ValueError for an empty text.
         """
         if not text:
-            raise ValueError("There is no text to read. Give at least one line.")
+            raise ValueError("`text` must hold at least one line; got an empty text.")
         if not by_line:
             ids = torch.tensor(tokenizer.encode(text))
             return cls(ids, torch.arange(len(ids)))
@@ -43,17 +43,17 @@ class Corpus(NamedTuple):
     def windows(
         self, n: int, chosen: Int[Tensor, "batch"] | slice = slice(None)
     ) -> tuple[Int[Tensor, "batch n"], Int[Tensor, "batch n"]]:
-        """Cut windows of n tokens, and with each its targets: the same, one token further on.
+        """Return windows of n tokens, and their targets: the windows shifted by one token.
 
-        Windows are numbered in the order of their starts; numbers beyond the last go round.
+        Windows are numbered in the order of their starts; higher numbers wrap around.
 
         Raises: ValueError if the text has no window of that length.
         """
         count = int(torch.searchsorted(self.starts, len(self.ids) - n))
         if count == 0:
             raise ValueError(
-                f"A text of {len(self.ids)} tokens has no window of {n} with a target for each. "
-                "Give more text, or a shorter context."
+                f"A window of {n} tokens and its targets need at least {n + 1} tokens from a start "
+                f"on; the text has {len(self.ids)}. Give more text, or a shorter context."
             )
         starts = self.starts[:count][chosen if isinstance(chosen, slice) else chosen % count]
         rows = self.ids[starts[:, None] + torch.arange(n + 1)]
@@ -62,7 +62,7 @@ class Corpus(NamedTuple):
     def draw(
         self, recipe: Recipe, step: int
     ) -> tuple[Int[Tensor, "batch n"], Int[Tensor, "batch n"]]:
-        """Draw the windows of one step: they follow from the seed and the step alone."""
+        """Sample the batch of one step, which depends only on the seed and the step."""
         numbers = generator("windows", recipe.seed, step).integers(2**40, size=recipe.batch)
         return self.windows(recipe.context, torch.from_numpy(numbers))
 
@@ -71,7 +71,7 @@ class Corpus(NamedTuple):
 def token_losses(
     model: GPT2, corpus: Corpus, n: int, rows: int | None = None, batch: int = 64
 ) -> Float[Tensor, "batch n"]:
-    """Measure the loss at each token of the first windows of a text, without dropout.
+    """Compute the loss at each token of the first windows of a text, without dropout.
 
     Source: Radford et al. 2019, equation 1, token by token.
     Taught in: chapter 13.
@@ -87,7 +87,7 @@ def token_losses(
 
 
 def evaluate(model: GPT2, corpus: Corpus, n: int, rows: int | None = None) -> float:
-    """Measure the mean loss on the first windows of a text, without dropout.
+    """Compute the mean loss on the first windows of a text, without dropout.
 
     Source: Radford et al. 2019, equation 1.
     Taught in: chapter 13.

@@ -90,15 +90,15 @@ def test_without_warm_up_and_fall_the_rate_stands_still():
 
 
 def test_a_recipe_that_cannot_be_followed_is_refused():
-    with pytest.raises(ValueError, match='"adamw" or "muon", not \'sgd\''):
-        Recipe(optimiser="sgd")
-    with pytest.raises(ValueError, match="a warm-up of 7 steps leaves none of 7"):
+    with pytest.raises(ValueError, match='"adamw" or "muon"; got \'sgd\''):
+        Recipe(optimizer="sgd")
+    with pytest.raises(ValueError, match="below the number of steps, 7; got 7"):
         Recipe(steps=7, warmup_steps=7)
-    with pytest.raises(ValueError, match="accumulate is at least 1, not 0"):
+    with pytest.raises(ValueError, match="`accumulate` must be at least 1; got 0"):
         Recipe(accumulate=0)
-    with pytest.raises(ValueError, match="muon_learning_rate is above 0, not nan"):
+    with pytest.raises(ValueError, match="`muon_learning_rate` must be above 0; got nan"):
         Recipe(muon_learning_rate=math.nan)
-    with pytest.raises(ValueError, match=r"floor is a share of the highest rate, 0 to 1, not 3\.0"):
+    with pytest.raises(ValueError, match=r"`min_lr_ratio` must be from 0 to 1, .*got 3\.0"):
         Recipe(min_lr_ratio=3.0)
 
 
@@ -199,12 +199,12 @@ def test_a_step_draws_the_same_windows_again_and_another_step_others(corpus):
 
 
 def test_no_text_is_refused(tokenizer):
-    with pytest.raises(ValueError, match="There is no text to read"):
+    with pytest.raises(ValueError, match="got an empty text"):
         Corpus.read("", tokenizer)
 
 
 def test_a_text_without_a_window_is_refused(tokenizer):
-    with pytest.raises(ValueError, match=r"A text of \d+ tokens has no window of 29"):
+    with pytest.raises(ValueError, match=r"A window of 29 tokens .* the text has \d+"):
         Corpus.read("Ann has a red ball.\n", tokenizer).windows(29)
 
 
@@ -253,7 +253,7 @@ def test_parts_add_up_to_the_gradient_of_the_whole(corpus, tokenizer):
 
 
 def test_a_batch_that_cannot_be_dealt_is_refused(corpus, tokenizer):
-    with pytest.raises(ValueError, match="A batch of 6 windows cannot be dealt equally"):
+    with pytest.raises(ValueError, match="must be a multiple of .*; got 6"):
         gradients(tiny(tokenizer), corpus, replace(TINY, accumulate=4), 0)
 
 
@@ -296,7 +296,7 @@ def test_what_can_be_stopped_takes_the_same_steps_as_the_plain_loop(corpora, tok
 
 
 def test_the_plain_loop_refuses_what_it_cannot_do(corpus, tokenizer):
-    with pytest.raises(ValueError, match="accumulate with train_resumable"):
+    with pytest.raises(ValueError, match="use train_resumable"):
         next(train(tiny(tokenizer), corpus, replace(TINY, accumulate=2)))
 
 
@@ -386,11 +386,13 @@ def test_a_checkpoint_of_another_training_is_refused_with_what_differs(saved, co
     def go_on(model: GPT2, corpus: Corpus, recipe: Recipe) -> None:
         list(train_resumable(model, corpus, recipe, checkpoint=saved))
 
-    with pytest.raises(ValueError, match=r"another training: rate 0\.003 there, 0\.01 here"):
+    with pytest.raises(
+        ValueError, match=r"different training run: learning_rate 0\.003 in the file, 0"
+    ):
         go_on(tiny(tokenizer), corpora[0], replace(TINY, learning_rate=0.01))
-    with pytest.raises(ValueError, match="another training: layers 2 there, 3 here"):
+    with pytest.raises(ValueError, match="different training run: layers 2 in the file, 3 here"):
         go_on(tiny(tokenizer, layers=3), corpora[0], TINY)
-    with pytest.raises(ValueError, match="another training: text"):
+    with pytest.raises(ValueError, match="different training run: text"):
         go_on(tiny(tokenizer), corpora[1], TINY)
 
 
@@ -407,7 +409,7 @@ def test_a_damaged_checkpoint_is_refused(saved, harm):
             "empty": b"", "cut": whole[:middle], "text": b"no checkpoint at all",
             "flipped": whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :],
         }[harm])  # fmt: skip
-    with pytest.raises(ValueError, match=r"is damaged, or no checkpoint|is no checkpoint of"):
+    with pytest.raises(ValueError, match=r"is damaged, or not a checkpoint|is not a checkpoint"):
         checkpoints.load(saved)
 
 
@@ -548,12 +550,12 @@ def test_the_command_explains_every_part_of_the_recipe(capsys):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ("--steps=0", "steps must be at least 1; got 0"),
+        ("--steps=0", "`steps` must be at least 1; got 0"),
         ("--heads=0", "argument --heads: must be at least 1; got 0"),
         ("--every=-5", "must be a whole number, 0 or more; got '-5'"),
-        ("--heads=3", "3 does not divide 16"),
-        ("--accumulate=3", "A batch of 4 windows cannot be dealt equally"),
-        ("--context=9999", "has no window of 9999 with a target for each"),
+        ("--heads=3", "`heads`; got 16 and 3"),
+        ("--accumulate=3", "`batch` must be a multiple of"),
+        ("--context=9999", "A window of 9999 tokens"),
         ("--text=none.txt", "No such file or directory: 'none.txt'"),
         ("--grad-clip=0", "grad_clip must be above 0; got 0"),
     ],
