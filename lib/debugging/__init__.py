@@ -1,1 +1,1 @@
-"""Models with one fault each, and the experiments that find it."""
+"""Models with one fault each, and the experiments that diagnose it."""

@@ -1,4 +1,4 @@
-"""Twenty suspects: GPT-2 on one screen, each with one step broken."""
+"""Twenty suspects: the NumPy GPT-2, each with one broken step."""
 
 import math
 
@@ -9,7 +9,7 @@ from lib.functional import gelu, layer_norm, softmax
 
 
 class Unscaled(Model):
-    """With one head of width 4 each weight is the square of the right one, shared out again."""
+    """With one head of d_k = 4, each weight is the square of the right one, normalised again."""
 
     key, name = "M01", "no scaling"
 
@@ -18,7 +18,7 @@ class Unscaled(Model):
 
 
 class ScaledByModel(Model):
-    """All is right with one head. With two, the weights are too even."""
+    """One head is right. With two heads, the weights are too uniform."""
 
     key, name = "M03", "scaled by d_model"
 
@@ -27,7 +27,7 @@ class ScaledByModel(Model):
 
 
 class DownTheColumns(Model):
-    """The columns of the weights sum to 1, and the rows do not."""
+    """The columns of the attention matrix sum to 1, and the rows do not."""
 
     key, name = "M11", "softmax down the columns"
 
@@ -36,7 +36,7 @@ class DownTheColumns(Model):
 
 
 class ZeroScores(Model):
-    """Every row sums to 1, and weight stands above the diagonal: the future leaks in."""
+    """Every row sums to 1, but weights above the diagonal are not 0: the future leaks in."""
 
     key, name = "M20", "scores set to zero"
 
@@ -45,7 +45,7 @@ class ZeroScores(Model):
 
 
 class ZeroWeights(Model):
-    """Nothing stands above the diagonal, and the rows sum to less than 1, except the last."""
+    """Weights above the diagonal are 0, but all rows except the last sum to less than 1."""
 
     key, name = "M21", "weights set to zero"
 
@@ -54,7 +54,7 @@ class ZeroWeights(Model):
 
 
 class NoDiagonal(Model):
-    """No token weighs itself, and the first, with nobody left, has no output at all."""
+    """No token attends to itself, and the first, which has no other key, has output 0."""
 
     key, name = "M22", "diagonal masked"
 
@@ -63,7 +63,7 @@ class NoDiagonal(Model):
 
 
 class MaskTransposed(Model):
-    """Below the diagonal stands nothing: each token sees the future and not the past."""
+    """Weights below the diagonal are 0: each token sees the future and not the past."""
 
     key, name = "M23", "mask transposed"
 
@@ -72,7 +72,7 @@ class MaskTransposed(Model):
 
 
 class PadsAsQueries(Model):
-    """All is right without pads. With pads on the left, every real token moves."""
+    """Without padding all is right. With padding on the left, every real token changes."""
 
     key, name = "M27", "padding masked on the query axis"
 
@@ -81,7 +81,7 @@ class PadsAsQueries(Model):
 
 
 class TwiceTheStream(Model):
-    """A block that has nothing to add returns its input times 4: doubled, twice."""
+    """A block whose sublayers output 0 returns its input times 4: doubled twice."""
 
     key, name = "M35", "residual added twice"
 
@@ -90,7 +90,7 @@ class TwiceTheStream(Model):
 
 
 class SplitWithoutTranspose(Model):
-    """One head is right. With two, the first token has numbers of later ones in it."""
+    """One head is right. With two, the first token mixes components of later tokens."""
 
     key, name = "M37", "split without transpose"
 
@@ -101,7 +101,7 @@ class SplitWithoutTranspose(Model):
 
 
 class MergedWithoutTranspose(Model):
-    """One head is right. With two, the right numbers come out at the wrong tokens."""
+    """One head is right. With two, the right components are at the wrong tokens."""
 
     key, name = "M38", "merged without transpose"
 
@@ -111,7 +111,7 @@ class MergedWithoutTranspose(Model):
 
 
 class NoOutputMatrix(Model):
-    """Two heads find the right numbers, and nobody carries them to their features."""
+    """Two heads compute the right outputs, but nothing projects them to their features."""
 
     key, name = "M40", "output matrix missing"
 
@@ -120,7 +120,7 @@ class NoOutputMatrix(Model):
 
 
 class KeysFirst(Model):
-    """The scores are those of the transposed table: 3 to 1 where it should be 2 to 1."""
+    """The score matrix is transposed: the weights are 3 to 1 instead of 2 to 1."""
 
     key, name = "M43", "q, k, v in the wrong order"
 
@@ -130,7 +130,7 @@ class KeysFirst(Model):
 
 
 class PostNorm(Model):
-    """A block that has nothing to add returns its input normalised."""
+    """A block whose sublayers output 0 returns its input normalised."""
 
     key, name = "M50", "post-norm for pre-norm"
 
@@ -140,7 +140,7 @@ class PostNorm(Model):
 
 
 class UnbiasedVariance(Model):
-    """With d_model = 4 every normalised number is too small by the factor .866."""
+    """With d_model = 4 every normalised component is too small by the factor 0.866."""
 
     key, name = "M51", "unbiased variance"
 
@@ -150,7 +150,7 @@ class UnbiasedVariance(Model):
 
 
 class NormOverTokens(Model):
-    """The columns of what is normalised sum to 0, and the rows do not; so the future leaks."""
+    """The columns of the normalised matrix sum to 0, the rows do not, and the future leaks."""
 
     key, name = "M53", "normalised over the tokens"
 
@@ -159,7 +159,7 @@ class NormOverTokens(Model):
 
 
 class ExactGelu(Model):
-    """At 2.7 and at -2.7 the bend is off by .0005, and nowhere by more."""
+    """At 2.7 and at -2.7 the GELU is off by 0.0005, and nowhere by more."""
 
     key, name = "M54", "exact GELU for the tanh form"
 
@@ -168,7 +168,7 @@ class ExactGelu(Model):
 
 
 class NoLastNorm(Model):
-    """Without blocks the logits are the plain sums of word and position."""
+    """Without blocks the logits are the sums of word and position, not normalised."""
 
     key, name = "M56", "final layer norm missing"
 
@@ -177,7 +177,7 @@ class NoLastNorm(Model):
 
 
 class PositionsFromOne(Model):
-    """Without blocks, each row of logits is the one that belongs a row further down."""
+    """Without blocks, each row of logits is the right one of the next row."""
 
     key, name = "M58", "positions off by one"
 
@@ -186,7 +186,7 @@ class PositionsFromOne(Model):
 
 
 class DropoutLeftOn(Model):
-    """Two calls on the same tokens differ."""
+    """Two calls on the same tokens give different logits."""
 
     key, name = "M62", "dropout active in evaluation"
 
@@ -208,10 +208,10 @@ def lineup(seed: int) -> list[int]:
     Source: Fisher and Yates's shuffle, with the generator of Park, Miller and Stockmeyer 1993,
     whose products JavaScript computes exactly too.
     Taught in: chapter 17.
-    Raises: ValueError if the seed is not between 1 and 2^31 - 2.
+    Raises: ValueError unless the seed is from 1 to 2^31 - 2.
     """
     if not 0 < seed < 2**31 - 1:
-        raise ValueError(f"A seed is a whole number from 1 to 2147483646, and this one is {seed}.")
+        raise ValueError(f"`seed` must be an integer from 1 to 2147483646; got {seed}.")
     order, state = list(range(len(SUSPECTS))), seed
     for last in range(len(order) - 1, 0, -1):
         state = state * 48271 % (2**31 - 1)
@@ -221,12 +221,12 @@ def lineup(seed: int) -> list[int]:
 
 
 def suspect(number: int, seed: int = 17) -> type[Model]:
-    """Bring in suspect 1 to 20 of the order that a seed gives: a model without its parameters.
+    """Return suspect 1 to 20 in the order of a seed: a model class without its parameters.
 
     Source: the numbers of the live figure of chapter 17.
     Taught in: chapter 17.
-    Raises: ValueError if there is no suspect of that number.
+    Raises: ValueError if number is not from 1 to 20.
     """
     if not 1 <= number <= len(SUSPECTS):
-        raise ValueError(f"The suspects are 1 to {len(SUSPECTS)}, and there is no {number}.")
+        raise ValueError(f"`number` must be from 1 to {len(SUSPECTS)}; got {number}.")
     return SUSPECTS[lineup(seed)[number - 1]]

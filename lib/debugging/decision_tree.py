@@ -1,4 +1,4 @@
-"""A tree of questions that names a fault from the tables of a few experiments."""
+"""A decision tree that names a fault from the results of a few experiments."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from jaxtyping import Float
 Table = Float[np.ndarray, "n features"]
 
 VISIBLE = 1e-6
-"""Two numbers that differ by less are the same."""
+"""Numbers that differ by less than this count as equal."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """One fork of the tree: an experiment, what to look for in it, and where each answer leads."""
+    """One node of the tree: an experiment, a question about its result, and the next nodes."""
 
     experiment: str
     asks: str
@@ -27,8 +27,8 @@ def _differs(shown: Table, right: Table) -> bool:
     return bool(np.abs(shown - right).max() > VISIBLE)
 
 
-def _same(one: Table, other: Table) -> bool:
-    return not _differs(one, other)
+def _same(shown: Table, right: Table) -> bool:
+    return not _differs(shown, right)
 
 
 def _sorted(table: Table) -> Table:
@@ -67,14 +67,14 @@ TREE = Question(
             Question(
                 "ends", "Is it wrong without any block?", _differs, "M53",
                 Question(
-                    "heads", "Are the right numbers there, at other places?",
+                    "heads", "Are the right numbers there, at the wrong positions?",
                     lambda shown, right: _same(_sorted(shown), _sorted(right)),
                     "M38", "M37",
                 ),
             ),
         ),
         Question(
-            "block", "Does a silent block change what goes in?", _differs,
+            "block", "Does a silent block change its input?", _differs,
             Question(
                 "block", "Is the output a multiple of the input?",
                 lambda shown, right: _same(shown * right[0, 0], right * shown[0, 0]), "M35", "M50",
@@ -82,24 +82,24 @@ TREE = Question(
             Question(
                 "ends", "Is it wrong without any block?", _differs,
                 Question(
-                    "ends", "Is each row the right one of the row below?",
+                    "ends", "Is each row the right one of the next row?",
                     lambda shown, right: _same(shown[:-1], right[1:]), "M58",
                     Question("ends", "Do the rows sum to 0?", _rows_sum_to(0.0), "M51", "M56"),
                 ),
                 Question(
-                    "bend", "Is the bend off?", _differs, "M54",
+                    "bend", "Is GELU off?", _differs, "M54",
                     Question(
                         "weights", "Are the weights of one head wrong?", _differs,
                         Question(
                             "weights", "Is the diagonal 0?",
                             lambda shown, _: bool(np.abs(np.diag(shown)).max() < VISIBLE), "M22",
-                            Question("weights", "Are they the squares of the right ones, shared "
-                                     "out again?", _squares, "M01", "M43"),
+                            Question("weights", "Are they the squares of the right ones, "
+                                     "normalised again?", _squares, "M01", "M43"),
                         ),
                         Question(
                             "heads", "Are two heads right?", _same, "M27",
                             Question(
-                                "heads", "Is each row the right one, mirrored?",
+                                "heads", "Is each row the right one, reversed?",
                                 lambda shown, right: _same(shown[:, ::-1], right), "M40", "M03",
                             ),
                         ),
@@ -109,13 +109,13 @@ TREE = Question(
         ),
     ),
 )  # fmt: skip
-"""The order of questions that leads to each of the twenty, from outputs alone."""
+"""The questions that lead to each of the twenty faults, from outputs alone."""
 
 
 def diagnose(
     shown: Mapping[str, Table], right: Mapping[str, Table]
 ) -> tuple[list[tuple[Question, bool]], str]:
-    """Walk the tree: the questions with their answers, and the key of the fault at the end.
+    """Walk the tree: return the questions with their answers, and the key of the fault.
 
     Source: the tree that chapter 17 prints.
     Taught in: chapter 17.
@@ -129,21 +129,22 @@ def diagnose(
 
 
 def written(names: Mapping[str, str], experiments: Mapping[str, str]) -> Iterator[str]:
-    """Write the tree as a key: numbered questions, and behind each answer a name or a number.
+    """Format the tree as numbered questions; each answer gives a fault or the next number.
 
-    Source: the keys by which plants are named, with two ways on from each number.
+    Source: dichotomous identification keys in botany.
     Taught in: chapter 17.
     """
-    asked = list(_questions(TREE))
-    for number, question in enumerate(asked, start=1):
+    questions = list(_questions(TREE))
+    for number, question in enumerate(questions, start=1):
         yield f"{number:2} {experiments[question.experiment]}: {question.asks}"
         for answer, branch in (("yes", question.yes), ("no", question.no)):
-            on = names[branch] if isinstance(branch, str) else f"go to {asked.index(branch) + 1}"
-            yield f"     {answer + ':':4} {on}"
+            fault = isinstance(branch, str)
+            target = names[branch] if fault else f"go to {questions.index(branch) + 1}"
+            yield f"     {answer + ':':4} {target}"
 
 
 def _questions(tree: Question | str) -> Iterator[Question]:
-    """Every question of a tree, each before those behind its answers."""
+    """Yield every question of a tree, in depth-first order."""
     if isinstance(tree, Question):
         yield tree
         yield from _questions(tree.yes)

@@ -1,6 +1,6 @@
-"""Eleven experiments on a model of which nothing is seen but its outputs.
+"""Eleven black-box experiments on a model, which use its outputs only.
 
-Each experiment chooses the parameters and the input, so that one step can be told from the rest.
+Each experiment chooses the parameters and the input so that it isolates one step.
 """
 
 import math
@@ -16,12 +16,12 @@ Table = Float[np.ndarray, "n features"]
 Kind = type[Model]
 
 DIGITS = 8
-"""What the tables are rounded to: far finer than any difference, coarser than any machine's."""
+"""The digits kept in results: finer than any fault, coarser than rounding errors."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is done, what a right model shows, and the table that a suspect makes of it."""
+    """A description of the experiment, the result of a right model, and the function to run."""
 
     key: str
     name: str
@@ -33,20 +33,20 @@ class Experiment:
     fractions: bool = False
 
     def __call__(self, kind: Kind) -> Table:
-        """Run it on a kind of model; minus zero becomes zero."""
+        """Run the experiment on a kind of model; minus zero becomes zero."""
         return np.round(self.run(kind), DIGITS) + 0.0
 
 
 def silent(d_model: int, heads: int = 1) -> tuple[Parameters, Layer]:
-    """Make a model without blocks, and a block that adds nothing: all of its maps are zero.
+    """Make a model without blocks, and a block with all weights 0, which adds nothing.
 
-    Source: a fault is told apart by silencing all parts but one.
+    Source: a fault is isolated by switching off all parts but one.
     Taught in: chapter 17.
     """
     plain = Norm(np.ones(d_model), np.zeros(d_model))
 
-    def zero(wide: int) -> Linear:
-        return Linear(np.zeros((d_model, wide)), np.zeros(wide))
+    def zero(d_out: int) -> Linear:
+        return Linear(np.zeros((d_model, d_out)), np.zeros(d_out))
 
     layer = Layer(plain, zero(3 * d_model), zero(d_model), plain, zero(d_model), zero(d_model))
     rows = np.array([[0, 2, 4, 6], [3, 1, 1, 3], [0, 0, 4, 0], [5, 1, 0, 2]])
@@ -56,9 +56,9 @@ def silent(d_model: int, heads: int = 1) -> tuple[Parameters, Layer]:
 
 
 def random(seed: int = 4, d_model: int = 4, heads: int = 2, layers: int = 2) -> Parameters:
-    """Draw every parameter of a small model at random, so that each one shows.
+    """Initialise every parameter of a small model at random, so that each one has an effect.
 
-    Source: parameters of 0 or 1 hide the step that they belong to.
+    Source: parameters of 0 or 1 hide the step that uses them.
     Taught in: chapter 17.
     """
     rng = np.random.default_rng(seed)
@@ -78,15 +78,17 @@ def random(seed: int = 4, d_model: int = 4, heads: int = 2, layers: int = 2) -> 
 
 
 def _attention(kind: Kind, q, k, v, out, heads: int = 1) -> Table:
-    """Tokens that are rows of the identity make the rows of the maps the queries, keys, values."""
+    """Run attention on one-hot tokens, for which the rows of the weights are q, k and v."""
     d_model = len(out)
     parameters, layer = silent(d_model, heads)
-    maps = [np.zeros((d_model, d_model)) for _ in range(3)]
-    for square, rows in zip(maps, (q, k, v), strict=True):
-        square[: len(rows), : len(rows[0])] = rows
+    weights = [np.zeros((d_model, d_model)) for _ in range(3)]
+    for weight, rows in zip(weights, (q, k, v), strict=True):
+        weight[: len(rows), : len(rows[0])] = rows
     zero = np.zeros(3 * d_model)
     layer = replace(
-        layer, qkv=Linear(np.hstack(maps), zero), out=Linear(np.array(out, float), zero[:d_model])
+        layer,
+        qkv=Linear(np.hstack(weights), zero),
+        out=Linear(np.array(out, float), zero[:d_model]),
     )
     return kind(parameters).attention(np.eye(d_model)[: len(q)], layer)
 
@@ -111,8 +113,8 @@ def _two_heads(kind: Kind) -> Table:
     return _attention(kind, q, k, v, np.eye(4)[::-1], heads=2)
 
 
-def _moved(one, other) -> Float[np.ndarray, "n 1"]:
-    return np.linalg.norm(one - other, axis=-1, keepdims=True)
+def _moved(changed, reference) -> Float[np.ndarray, "n 1"]:
+    return np.linalg.norm(changed - reference, axis=-1, keepdims=True)
 
 
 def _whole(kind: Kind) -> Table:
@@ -122,7 +124,7 @@ def _whole(kind: Kind) -> Table:
 def _future(kind: Kind) -> Table:
     model, ids = kind(random()), np.array([3, 1, 4, 2])
     before = model(ids)
-    last, first = (model(np.where(np.arange(4) == place, 0, ids)) for place in (3, 0))
+    last, first = (model(np.where(np.arange(4) == position, 0, ids)) for position in (3, 0))
     return np.hstack([_moved(last, before), _moved(first, before)])
 
 
@@ -142,8 +144,8 @@ def _batch(kind: Kind) -> Table:
     for rows, real in (([pad, x], [0, 0, 1, 1, 1]), ([x, pad], [1, 1, 1, 0, 0])):
         real = np.array(real, dtype=bool)
         batch = np.stack([np.vstack(rows), other])
-        found = model.attention(batch, layer, np.stack([real, whole]))
-        moved.append(_moved(found[0, real], alone))
+        output = model.attention(batch, layer, np.stack([real, whole]))
+        moved.append(_moved(output[0, real], alone))
     return np.hstack(moved)
 
 
@@ -163,9 +165,9 @@ def _no_blocks(kind: Kind) -> Table:
 
 def _bend(kind: Kind) -> Table:
     parameters, layer = silent(4)
-    bends = Linear(np.zeros((4, 4)), np.array([-2.699, -0.5, 0.5, 2.699]))
-    passes = Linear(np.eye(4), np.zeros(4))
-    return kind(parameters).block(np.zeros((1, 4)), replace(layer, up=bends, down=passes))
+    up = Linear(np.zeros((4, 4)), np.array([-2.699, -0.5, 0.5, 2.699]))
+    down = Linear(np.eye(4), np.zeros(4))
+    return kind(parameters).block(np.zeros((1, 4)), replace(layer, up=up, down=down))
 
 
 def _tokens(n: int) -> tuple[str, ...]:
@@ -177,44 +179,44 @@ def _features(n: int, kind: str = "feature") -> tuple[str, ...]:
 
 
 EXPERIMENTS = {
-    one.key: one
-    for one in (
+    experiment.key: experiment
+    for experiment in (
         Experiment(
             "exact", "three exact tokens",
-            "The example of chapter 7 under a causal mask, one head of width 4.",
-            "The outputs are the whole numbers that you can compute by hand.",
+            "The example of chapter 7 under a causal mask, one head with d_k = 4.",
+            "The outputs are the integers that you can compute by hand.",
             _tokens(3), _features(2), _three_tokens, fractions=True,
         ),
         Experiment(
             "weights", "the identity as values",
-            "One head, and value j is 1 in feature j alone: the output is the table of weights.",
-            "Every row sums to 1, and nothing stands above the diagonal.",
+            "One head, and value j is 1 in feature j only: the output is the attention matrix.",
+            "Every row sums to 1, and all weights above the diagonal are 0.",
             _tokens(4), ("on 1", "on 2", "on 3", "on 4", "sum"), _weights, fractions=True,
         ),
         Experiment(
             "heads", "two heads",
-            "Head 1 mixes sixes, head 2 sixties; the output matrix reverses the four features.",
+            "Head 1 averages sixes, head 2 sixties; the output projection reverses the features.",
             "The sixties come first, as exact fractions, and token 1 has only its own.",
             _tokens(3), _features(4), _two_heads, fractions=True,
         ),
         Experiment(
             "future", "change one token",
             "How far each row of logits moves if the last token is changed, and if the first is.",
-            "The last token moves its own row alone; the first moves them all.",
+            "The last token moves only its own row; the first moves all rows.",
             _tokens(4), ("last changed", "first changed"), _future,
         ),
         Experiment(
             "swap", "swap two tokens",
             "Attention without positions, two heads: how far the outputs move when tokens 1 and 2 "
-            "change places, each followed to its new one.",
-            "Tokens 3 and 4 do not move: they cannot see in which order the past came.",
+            "are swapped, each compared at its new position.",
+            "Tokens 3 and 4 do not move: they cannot see the order of the past.",
             _tokens(4), ("moved by",), _swap,
         ),
         Experiment(
             "batch", "alone and in a batch",
-            "A sentence of three, alone and beside one of five: how far its outputs move when it "
-            "is padded on the left, and on the right. One head.",
-            "Nothing moves: pads are never attended to, and sentences do not meet.",
+            "Three tokens, alone and in a batch with five: how far their outputs move with "
+            "padding on the left, and on the right. One head.",
+            "Nothing moves: padding gets no weight, and sequences do not interact.",
             _tokens(3), ("pads left", "pads right"), _batch,
         ),
         Experiment(
@@ -225,29 +227,29 @@ EXPERIMENTS = {
         ),
         Experiment(
             "block", "a silent block",
-            "A block whose maps are all zero, on the rows (1, 2, 3, 4) and (4, 0, 0, 0).",
-            "What went in comes out.",
+            "A block whose weights are all 0, on the rows (1, 2, 3, 4) and (4, 0, 0, 0).",
+            "The output equals the input.",
             _tokens(2), _features(4), _silent_block,
         ),
         Experiment(
             "ends", "no blocks at all",
             "The same word three times, the word rows an identity, the positions (0, 2, 4, 6), "
             "(3, 1, 1, 3), (0, 0, 4, 0), (5, 1, 0, 2): the logits are the normalised sums.",
-            "Each row has mean 0 and variance 1, and belongs to its own position.",
+            "Each row has mean 0 and variance 1, and matches its own position.",
             _tokens(3), _features(4, "word"), _no_blocks,
         ),
         Experiment(
             "bend", "the bend alone",
-            "A block whose attention is silent and whose feed-forward map only bends four numbers.",
+            "A block without attention, whose feed-forward network applies GELU to four numbers.",
             "GELU in its tanh form.",
             ("output",), ("\N{MINUS SIGN}2.699", "\N{MINUS SIGN}0.5", "0.5", "2.699"), _bend,
         ),
         Experiment(
             "whole", "the whole model",
             "All logits of six tokens: two layers, two heads, d_model = 4, every parameter random.",
-            "These numbers; they say that something is wrong, and hardly ever what.",
+            "These numbers; they show that something is wrong, but rarely what.",
             _tokens(6), _features(5, "word"), _whole,
         ),
     )
 }  # fmt: skip
-"""The experiments by key, from the most exact to the most general."""
+"""The experiments by key, from the most specific to the most general."""

@@ -1,4 +1,4 @@
-"""GPT-2 on one screen, in NumPy: each step a method, so that a subclass can change just one."""
+"""GPT-2 in NumPy, with each step a method, so that a subclass can change a single step."""
 
 import math
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ class Norm:
 
 @dataclass(frozen=True)
 class Linear:
-    """A map x W + b."""
+    """A linear layer x W + b."""
 
     weight: Float[np.ndarray, "features d_model"]
     bias: Float[np.ndarray, " d_model"]
@@ -32,7 +32,7 @@ class Linear:
 
 @dataclass(frozen=True)
 class Layer:
-    """The parameters of one block; `qkv` makes queries, keys and values side by side."""
+    """The parameters of one block; `qkv` projects to queries, keys and values concatenated."""
 
     first: Norm
     qkv: Linear
@@ -44,7 +44,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Parameters:
-    """All parameters of a small GPT-2, and the number of heads that share its width."""
+    """All parameters of a small GPT-2, and its number of heads."""
 
     words: Float[np.ndarray, "vocab d_model"]
     positions: Float[np.ndarray, "n d_model"]
@@ -54,12 +54,12 @@ class Parameters:
 
 
 class Model:
-    r"""Predict the next token as GPT-2 does, in NumPy: one screen, and each step a method.
+    r"""Predict the next token as GPT-2 does, in NumPy, with each step a method.
 
     A subclass that overrides one method has exactly one fault.
-    `name` is what the fault is called, `key` its number in the catalogue of misconceptions,
-    `sign` how it shows: the docstring of its class.
-    The function is that of `lib.models.gpt2.GPT2`, up to rounding.
+    `name` is the name of the fault, `key` its number in the catalogue of misconceptions,
+    `sign` its symptom: the docstring of the class.
+    The logits equal those of `lib.models.gpt2.GPT2`, up to rounding.
 
     Source: Radford et al. 2019, section 2.3.
     Taught in: chapter 17.
@@ -77,27 +77,27 @@ class Model:
         return "a model under suspicion"
 
     def __call__(self, ids: Int[np.ndarray, "*batch n"]) -> Float[np.ndarray, "*batch n vocab"]:
-        """Score every word as the next one, at each position."""
+        """Return the logits of the next token at each position."""
         x = self.embed(ids)
         for layer in self.parameters.layers:
             x = self.block(x, layer)
         return self.unembed(x)
 
     def embed(self, ids: Int[np.ndarray, "*batch n"]) -> Float[np.ndarray, "*batch n d_model"]:
-        """Add the row of each token to the row of its position."""
+        """Add token embeddings and position embeddings."""
         return self.parameters.words[ids] + self.parameters.positions[: ids.shape[-1]]
 
     def block(self, x: Float[np.ndarray, "*batch n d_model"], layer: Layer):
-        """Add two changes to the stream, each made from its normalised vectors."""
+        """Add the outputs of attention and feed-forward network to the residual stream."""
         x = self.add(x, self.attention(self.normalise(x, layer.first), layer))
         return self.add(x, self.feed_forward(self.normalise(x, layer.second), layer))
 
     def add(self, x, change):
-        """Add a change to the stream."""
+        """Add the output of a sublayer to the residual stream."""
         return x + change
 
     def normalise(self, x: Float[np.ndarray, "*batch n d_model"], norm: Norm):
-        """Bring each vector to mean 0 and variance 1, then scale and shift it."""
+        """Apply layer norm: mean 0 and variance 1, then scale and shift."""
         return layer_norm(x, norm.gain, norm.bias)
 
     def attention(
@@ -106,61 +106,61 @@ class Model:
         layer: Layer,
         real: Bool[np.ndarray, "*batch n"] | None = None,
     ) -> Float[np.ndarray, "*batch n d_model"]:
-        """Let each token gather from itself and the past; `real` says which tokens are no pads."""
+        """Apply causal multi-head attention; `real` is False for padding."""
         real = np.ones(x.shape[:-1], dtype=bool) if real is None else real
         q, k, v = map(self.split, self.project(x, layer))
         weights = self.weigh(self.scores(q, k), self.allowed(real))
         return self.project_out(self.merge(weights @ v), layer)
 
     def project(self, x, layer):
-        """Make queries, keys and values in one product, and cut it in three."""
+        """Project to queries, keys and values in one product, and split it in three."""
         q, k, v = np.split(layer.qkv(x), 3, axis=-1)
         return q, k, v
 
     def split(self, x: Float[np.ndarray, "*batch n d_model"]):
-        """Cut each vector into stretches, one for each head: (*batch, head, n, d_k)."""
+        """Split each vector into one slice per head: (*batch, head, n, d_k)."""
         *batch, n, d_model = x.shape
         heads = self.parameters.heads
         return x.reshape(*batch, n, heads, d_model // heads).swapaxes(-2, -3)
 
     def merge(self, x: Float[np.ndarray, "*batch head n d_k"]):
-        """Lay the heads' vectors end to end: (*batch, n, d_model)."""
+        """Concatenate the vectors of the heads: (*batch, n, d_model)."""
         *batch, heads, n, d_k = x.shape
         return x.swapaxes(-2, -3).reshape(*batch, n, heads * d_k)
 
     def scores(self, q, k):
-        """Compare every query with every key, and divide by the root of a head's width."""
+        """Compute the score matrix: dot products of queries and keys, divided by root d_k."""
         return q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
 
     def allowed(self, real: Bool[np.ndarray, "*batch n"]) -> Bool[np.ndarray, "*batch 1 n n"]:
-        """Allow the token itself and the past, and no pad."""
+        """Build the mask: each token may attend to itself and the past, but not to padding."""
         return np.tri(real.shape[-1], dtype=bool) & real[..., None, None, :]
 
     def weigh(self, scores: Float[np.ndarray, "*batch head n n"], may):
-        """Share each query's attention out over the keys that it may attend to."""
+        """Compute the attention weights by a softmax over the allowed keys."""
         return softmax(scores, where=np.broadcast_to(may, scores.shape))
 
     def project_out(self, x, layer):
-        """Mix what the heads found."""
+        """Apply the output projection."""
         return layer.out(x)
 
     def feed_forward(self, x, layer):
-        """Think about each token alone: widen, bend, narrow."""
+        """Apply the feed-forward network to each token: up, GELU, down."""
         return layer.down(self.activate(layer.up(x)))
 
     def activate(self, x):
-        """GELU, in its tanh form."""
+        """Apply GELU in its tanh form."""
         return gelu(x)
 
     def unembed(self, x: Float[np.ndarray, "*batch n d_model"]):
-        """Normalise once more, and compare with the row of every word."""
+        """Apply the final layer norm and the LM head."""
         return self.normalise(x, self.parameters.last) @ self.parameters.words.T
 
 
 def from_state(arrays: Mapping[str, np.ndarray], heads: int) -> Parameters:
-    """Lay out the state of a `lib.models.gpt2.GPT2`, as NumPy arrays, for the model on one screen.
+    """Convert the state of a `lib.models.gpt2.GPT2`, as NumPy arrays, to `Parameters`.
 
-    Source: torch keeps a linear map as (out, in); here it is (in, out), as GPT-2's own file has it.
+    Source: torch stores a linear layer as (out, in); here it is (in, out), as in GPT-2's file.
     Taught in: chapter 17.
     """
 

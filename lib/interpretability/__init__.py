@@ -1,1 +1,1 @@
-"""What heads do: recorded, ablated, patched, scored, probed."""
+"""Interpret heads: record, ablate, patch, score and probe them."""

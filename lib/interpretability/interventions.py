@@ -1,8 +1,8 @@
-"""Look into a model while it runs, change what a head says, and read its habits off its tables.
+"""Record the outputs of heads during a forward pass, and intervene on them.
 
-There is one door: `intervene` puts a rule between what the heads of a layer found and the matrix
-that mixes it, for as long as a `with` lasts. Nothing is left on a module.
-The model and the texts of chapter 16 are in lib.models.attention_only, linear probes in
+All functions use one hook: `intervene` applies a rule between the outputs of the heads and the
+output projection, inside a `with` block. No state is left on a module.
+The model of chapter 16 is in lib.models.attention_only, linear probes are in
 lib.interpretability.linear_probes.
 """
 
@@ -26,11 +26,11 @@ Heads = Iterable[tuple[int, int]]
 
 @dataclass(frozen=True, eq=False)
 class HeadOutputs:
-    """What a run gave, and on the way, of every layer, each head's output and weights.
+    """The result of a forward pass, with the output and the weights of every head.
 
-    outputs[layer] is (*batch, head, query, d_v), before the matrix that mixes the heads;
-    weights[layer] is (*batch, head, query, key), or None where the kernel kept none, as in a
-    GPT2 that was not asked with `keep_weights=True`.
+    outputs[layer] is (*batch, head, query, d_v), before the output projection;
+    weights[layer] is (*batch, head, query, key), or None if a fused kernel keeps none, as in a
+    GPT2 without `keep_weights=True`.
 
     Source: Elhage et al. 2021, section "Attention Heads are Independent and Additive".
     Taught in: chapter 16.
@@ -42,27 +42,27 @@ class HeadOutputs:
 
 
 def attentions(model: nn.Module) -> list[MultiHeadAttention]:
-    """The layers of attention in a model, in the order in which it holds them, from 0.
+    """Return the attention layers of a model, in the order of its modules, counted from 0.
 
-    Source: the order of `nn.Module.modules`, which is that of their making.
+    Source: the order of `nn.Module.modules`, which is the order of registration.
     Taught in: chapter 16.
     Raises: ValueError if there is none.
     """
-    found = [one for one in model.modules() if isinstance(one, MultiHeadAttention)]
-    if not found:
+    layers = [module for module in model.modules() if isinstance(module, MultiHeadAttention)]
+    if not layers:
         raise ValueError(
-            f"A {type(model).__name__} holds no MultiHeadAttention. Probe a GPT2, an Encoder, "
-            "or another model that is built on lib.attention.multi_head."
+            f"A {type(model).__name__} holds no MultiHeadAttention. Use a GPT2, an Encoder, "
+            "or a different model that is built on lib.attention.multi_head."
         )
-    return found
+    return layers
 
 
 @contextmanager
 def intervene(model: nn.Module, rule: Rule) -> Iterator[None]:
-    r"""Let a rule see, and change, what the heads of each layer found, before $W_o$ mixes it.
+    r"""Apply a rule to the outputs of the heads of each layer, before the projection $W_o$.
 
-    `rule(layer, output)` returns what goes on: `output` itself, or another `AttentionOutput` whose
-    output has the same shape. After the `with`, also after an error, the model is as before.
+    `rule(layer, output)` returns `output` itself, or a new `AttentionOutput` whose output has the
+    same shape. After the `with` block, even after an error, the model is as before.
 
     Source: Vig et al. 2020, section 3 (interventions on a network's parts).
     Taught in: chapter 16.
@@ -80,17 +80,17 @@ def intervene(model: nn.Module, rule: Rule) -> Iterator[None]:
 
 
 def _through(rule: Rule, layer: int, _module: nn.Module, args: tuple, options: dict) -> tuple:
-    """Send what this layer's attention finds through the rule."""
+    """Replace this layer's attention by the same attention followed by the rule."""
     attention = options.get("attention", attend)
 
     def ruled(*given: Any) -> AttentionOutput:
-        found = attention(*given)
-        changed = rule(layer, found)
-        if changed.output.shape != found.output.shape:
+        result = attention(*given)
+        changed = rule(layer, result)
+        if changed.output.shape != result.output.shape:
             raise mismatch(
-                f"A rule may change the numbers of layer {layer}, not their shape.",
-                "Return an AttentionOutput whose output is as large as the one that came.",
-                came=found.output,
+                f"A rule may change the values of layer {layer}, not their shape.",
+                "Return an AttentionOutput whose output has the shape of the given output.",
+                given=result.output,
                 returned=changed.output,
             )
         return changed
@@ -100,41 +100,40 @@ def _through(rule: Rule, layer: int, _module: nn.Module, args: tuple, options: d
 
 @torch.no_grad()
 def record_heads(model: nn.Module, *given: Any, **options: Any) -> HeadOutputs:
-    """Run `model(*given, **options)` and keep what every head found on the way.
+    """Run `model(*given, **options)` and record the output and weights of every head.
 
     Source: as `intervene`, with a rule that changes nothing.
     Taught in: chapter 16.
     Raises: ValueError for a model without attention.
     """
-    seen: dict[int, AttentionOutput] = {}
+    recorded: dict[int, AttentionOutput] = {}
 
-    def keep(layer: int, found: AttentionOutput) -> AttentionOutput:
-        seen[layer] = found
-        return found
+    def keep(layer: int, result: AttentionOutput) -> AttentionOutput:
+        recorded[layer] = result
+        return result
 
     with intervene(model, keep):
         result = model(*given, **options)
-    layers = [seen[layer] for layer in sorted(seen)]
+    layers = [recorded[layer] for layer in sorted(recorded)]
     return HeadOutputs(result, *(tuple(part) for part in zip(*layers, strict=True)))
 
 
 @contextmanager
 def ablate(model: nn.Module, heads: Heads, *, mean: HeadOutputs | None = None) -> Iterator[None]:
-    r"""Switch heads off: (layer, head), counted from 0, give zeros instead of their outputs.
+    r"""Ablate heads: replace the outputs of (layer, head), counted from 0, by zeros.
 
-    That is the model with their slices of $W_o$ set to zero. With `mean`, a head gives at every
-    place the mean of its outputs in that run, over all texts and places: it still speaks, and
-    always says the same.
+    This is the model with their slices of $W_o$ set to zero. With `mean`, the output of a head at
+    every position is the mean of its outputs in that run, over all sequences and positions.
 
     Source: Michel et al. 2019, section 2.3 (zeros); Wang et al. 2023, section 2.1 (means).
     Taught in: chapter 16.
-    Raises: ValueError for a head that is not there.
+    Raises: ValueError for a head that does not exist.
     """
     new = {}
     for layer, head in _checked(model, heads):
-        said = None if mean is None else mean.outputs[layer][..., head, :, :]
-        new[layer, head] = 0.0 if said is None else said.flatten(0, -2).mean(0)
-    with intervene(model, partial(_exchange, new, slice(None))):
+        outputs = None if mean is None else mean.outputs[layer][..., head, :, :]
+        new[layer, head] = 0.0 if outputs is None else outputs.flatten(0, -2).mean(0)
+    with intervene(model, partial(_replace_outputs, new, slice(None))):
         yield
 
 
@@ -142,15 +141,15 @@ def ablate(model: nn.Module, heads: Heads, *, mean: HeadOutputs | None = None) -
 def patch(
     model: nn.Module, donor: HeadOutputs, heads: Heads, places: slice | list[int] = slice(None)
 ) -> Iterator[None]:
-    """Let heads say, at these places, what they said in another run; all else is computed anew.
+    """Patch heads: at these positions use their outputs from a different run, the donor.
 
     Source: Vig et al. 2020, section 3; Wang et al. 2023, section 2; Meng et al. 2022, section 2.1.
     Taught in: chapter 16.
-    Raises: ValueError for a head that is not there, ShapeError if the runs differ in shape.
+    Raises: ValueError for a head that does not exist, ShapeError if the runs differ in shape.
     """
     new = {(layer, head): donor.outputs[layer][..., head, :, :]
            for layer, head in _checked(model, heads)}  # fmt: skip
-    with intervene(model, partial(_exchange, new, places)):
+    with intervene(model, partial(_replace_outputs, new, places)):
         yield
 
 
@@ -158,30 +157,30 @@ def _checked(model: nn.Module, heads: Heads) -> list[tuple[int, int]]:
     layers, heads = attentions(model), list(heads)
     for layer, head in heads:
         if not (0 <= layer < len(layers) and 0 <= head < layers[layer].heads):
-            sizes = ", ".join(str(one.heads) for one in layers)
+            sizes = ", ".join(str(attention.heads) for attention in layers)
             raise ValueError(
-                f"There is no head ({layer}, {head}): the layers, counted from 0, have these "
-                f"numbers of heads: {sizes}."
+                f"There is no head ({layer}, {head}). Layers and heads are counted from 0; the "
+                f"layers have these numbers of heads: {sizes}."
             )
     return heads
 
 
-def _exchange(
-    new: dict, places: slice | list[int], layer: int, found: AttentionOutput
+def _replace_outputs(
+    new: dict, places: slice | list[int], layer: int, result: AttentionOutput
 ) -> AttentionOutput:
-    """Put the new numbers where the heads of this layer had theirs, on a copy."""
-    output = found.output
-    for (_, head), said in ((at, said) for at, said in new.items() if at[0] == layer):
+    """Replace the outputs of heads of this layer by the new ones, on a copy."""
+    output = result.output
+    for (_, head), value in (item for item in new.items() if item[0][0] == layer):
         own = output[..., head, :, :]
-        if isinstance(said, Tensor) and said.ndim > 1:
-            if said.shape != own.shape:
+        if isinstance(value, Tensor) and value.ndim > 1:
+            if value.shape != own.shape:
                 raise mismatch(
-                    "An output is patched from a run of the same shape.",
-                    "Record the donor on as many texts of the same length.",
-                    donor=said,
+                    "The donor must be a run of the same shape.",
+                    "Record the donor on the same number of sequences of the same length.",
+                    donor=value,
                     here=own,
                 )
-            said = said[..., places, :]
+            value = value[..., places, :]
         output = output.clone()
-        output[..., head, places, :] = said
-    return AttentionOutput(output, found.weights)
+        output[..., head, places, :] = value
+    return AttentionOutput(output, result.weights)

@@ -1,4 +1,4 @@
-"""What tables and vectors can be made to say: other weights with one output, and linear probes."""
+"""Linear probes: predict a property of a token from its vector."""
 
 import numpy as np
 from jaxtyping import Float, Shaped
@@ -11,11 +11,11 @@ def ridge(
     *,
     decay: float = 1.0,
 ) -> Float[np.ndarray, "key ..."]:
-    r"""A linear probe: fit a straight map from vectors to targets, and apply it to new vectors.
+    r"""Fit a linear probe by ridge regression, and apply it to new vectors.
 
-    With both centred by their means over the examples, $W = X^\top (X X^\top + \lambda I)^{-1} Y$.
-    A larger $\lambda$ (`decay`, in units of the mean squared length) fits less closely. A class is
-    a row of zeros and a one, and the largest answer wins.
+    With x and y centred over the examples, $W = X^\top (X X^\top + \lambda I)^{-1} Y$.
+    A larger $\lambda$ (`decay`, in units of the mean squared length) regularises more. Encode a
+    class as a one-hot row; the largest answer is the predicted class.
 
     Source: Hoerl and Kennard 1970, equation 2.1, in its dual form; Alain and Bengio 2017 (probes).
     Taught in: chapter 16.
@@ -36,13 +36,13 @@ def predict_held_out(
     *,
     decay: float = 1.0,
 ) -> Float[np.ndarray, "n ..."]:
-    """What a probe answers for each example, fitted to the others that are not of its group.
+    """Predict each example by a probe that is fitted to all examples of the other groups.
 
     Source: leave-one-out cross-validation (Stone 1974), a group at a time.
     Taught in: chapter 16.
     """
     answers = np.empty(y.shape)
     for group in np.unique(groups):
-        out = groups == group
-        answers[out] = ridge(x[~out], y[~out], x[out], decay=decay)
+        held_out = groups == group
+        answers[held_out] = ridge(x[~held_out], y[~held_out], x[held_out], decay=decay)
     return answers

@@ -1,4 +1,4 @@
-"""Other attention weights with the same output: why weights alone are no explanation."""
+"""Different attention weights with the same output: why weights alone do not explain it."""
 
 import numpy as np
 from jaxtyping import Float
@@ -7,17 +7,18 @@ from lib.shapes import mismatch
 
 
 def null_space(values: Float[np.ndarray, "key d_v"]) -> Float[np.ndarray, "... key"]:
-    r"""The changes to a row of weights that no output can show, as rows at right angles.
+    r"""Compute an orthonormal basis of the changes to a row of weights that keep its output.
 
-    All z with $z V = 0$ and $\sum_j z_j = 0$: what $[V, 1]$ sends to zero. There are
-    $n - \mathrm{rank}\,[V, 1]$ of them, so at least one as soon as $n > d_v + 1$.
+    All z with $z V = 0$ and $\sum_j z_j = 0$: the left null space of $[V, 1]$. Its dimension is
+    $n - \mathrm{rank}\,[V, 1]$, so at least 1 as soon as $n > d_v + 1$.
 
     Source: Brunner et al. 2020, section 3 (the null space of the values, and of the sum).
     Taught in: chapter 16.
     """
-    seen = np.concatenate([values, np.ones((len(values), 1))], axis=1)  # (key, d_v + 1)
-    left, sizes, _ = np.linalg.svd(seen)
-    rank = int((sizes > sizes[0] * max(seen.shape) * np.finfo(sizes.dtype).eps).sum())
+    extended = np.concatenate([values, np.ones((len(values), 1))], axis=1)  # (key, d_v + 1)
+    left, singular, _ = np.linalg.svd(extended)
+    threshold = singular[0] * max(extended.shape) * np.finfo(singular.dtype).eps
+    rank = int((singular > threshold).sum())
     return left[:, rank:].T
 
 
@@ -26,26 +27,28 @@ def other_weights(
     values: Float[np.ndarray, "key d_v"],
     cost: Float[np.ndarray, " key"],
 ) -> Float[np.ndarray, " key"]:
-    r"""Of all rows of weights with the same output, one for which $\sum_j c_j w_j$ is least.
+    r"""Return the row of weights with the same output that minimises $\sum_j c_j w_j$.
 
     Minimise $c \cdot w'$ subject to $w' V = w V$, $\sum_j w'_j = 1$ and $w' \ge 0$: a linear
-    program. With c = 1 at one key and 0 elsewhere it takes from that key all that can be taken.
+    program. With c = 1 at one key and 0 elsewhere it minimises the weight of that key.
 
-    Source: Brunner et al. 2020, section 3, for the freedom; the program is the usual one.
+    Source: Brunner et al. 2020, section 3, for the null space; the linear program is standard.
     Taught in: chapter 16.
-    Raises: ShapeError if there is not one weight, one value and one cost for each key.
+    Raises: ShapeError unless each key has one weight, one value and one cost.
     """
     if not len(weights) == len(values) == len(cost):
         raise mismatch(
-            "Every key has one weight, one value and one cost.",
+            "Every key must have one weight, one value and one cost.",
             "Give a row of weights for one query, and the values of the keys it may see.",
             weights=weights,
             values=values,
             cost=cost,
         )
-    from scipy.optimize import linprog  # takes a quarter of a second, and few need it
+    from scipy.optimize import linprog  # slow to import, and rarely needed
 
-    seen = np.concatenate([values, np.ones((len(values), 1))], axis=1)  # (key, d_v + 1)
-    found = linprog(cost, A_eq=seen.T, b_eq=weights @ seen, bounds=(0, None), method="highs")
-    # The row itself is a solution; only rounding can hide it.
-    return found.x if found.success else weights
+    extended = np.concatenate([values, np.ones((len(values), 1))], axis=1)  # (key, d_v + 1)
+    solution = linprog(
+        cost, A_eq=extended.T, b_eq=weights @ extended, bounds=(0, None), method="highs"
+    )
+    # The given weights are feasible, so the solver can only fail by rounding.
+    return solution.x if solution.success else weights

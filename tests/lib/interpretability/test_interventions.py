@@ -303,7 +303,7 @@ def test_perfect_heads_score_one_and_each_other_nothing():
 
 
 def test_a_text_without_a_repetition_has_no_score():
-    with pytest.raises(ValueError, match="no query has a place"):
+    with pytest.raises(ValueError, match="must mark at least one position"):
         head_scores.induction_score(tables(0, 5, 5), np.arange(5))
 
 

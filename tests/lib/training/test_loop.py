@@ -253,7 +253,7 @@ def test_parts_add_up_to_the_gradient_of_the_whole(corpus, tokenizer):
 
 
 def test_a_batch_that_cannot_be_dealt_is_refused(corpus, tokenizer):
-    with pytest.raises(ValueError, match="must be a multiple of .*; got 6"):
+    with pytest.raises(ValueError, match=r"must be a multiple of .*; got 6"):
         gradients(tiny(tokenizer), corpus, replace(TINY, accumulate=4), 0)
 
 
