@@ -284,3 +284,27 @@ def test_every_requirement_is_pinned_exactly():
         locked = json.loads(read(folder / "package-lock.json"))["packages"]
         for key, one in locked.items():
             assert not key or ("integrity" in one and "resolved" not in one), key
+
+
+NAMELESS = {"one", "said", "found", "told"}
+NAMING_PACKAGES = ("lib", "figures")
+
+
+@pytest.mark.parametrize("package", NAMING_PACKAGES)
+def test_no_variable_is_called_one_said_found_or_told(package):
+    assigned = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {name}"
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf8")))
+        if (name := assigned_name(node)) in NAMELESS
+    ]
+    assert not assigned, "name the thing: a match, a message, a parameter, a row"
+
+
+def assigned_name(node: ast.AST) -> str | None:
+    """The name that a node binds: a variable, a loop target, a parameter or an attribute."""
+    if isinstance(node, ast.arg):
+        return node.arg
+    if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+        return node.id if isinstance(node, ast.Name) else node.attr
+    return None

@@ -1,6 +1,6 @@
-"""Playgrounds: the reader's own sentence and the reader's own prompt, in a notebook that runs.
+"""Playgrounds for the reader's own sentence and prompt, in a running notebook.
 
-In the book no kernel runs; there each shows an example, and says where it comes alive.
+In the book no kernel runs, so each playground shows an example and says how to run it.
 """
 
 from html import escape
@@ -18,24 +18,24 @@ ALIVE = (
 
 
 class Playground(VBox):
-    """Rows of controls, a line that says what is wrong, and below it what came of them.
+    """Rows of controls, a status line for errors, and the results below.
 
-    Controls are fields to type in, and buttons: JupyterLab keeps the arrow keys from all others.
+    Controls are text fields and buttons, because JupyterLab captures the arrow keys of others.
     """
 
     yours = ""  # what the reader may bring, in words
 
     def __init__(self, rows: list[list[Widget]], shown: list[Widget]):
-        self.said = HTML()
+        self.status = HTML()
         wrapped = Layout(display="flex", flex_flow="row wrap")
-        super().__init__([*(Box(row, layout=wrapped) for row in rows), self.said, *shown])
+        super().__init__([*(Box(row, layout=wrapped) for row in rows), self.status, *shown])
 
     def say(self, text: str) -> None:
-        """Say a sentence below the controls, also to those who hear the page."""
-        self.said.value = f'<p role="status">{escape(text)}</p>' if text else ""
+        """Show a sentence in the status line, which screen readers announce."""
+        self.status.value = f'<p role="status">{escape(text)}</p>' if text else ""
 
     def still(self) -> str:
-        """Draw the example that stands where no kernel runs, as HTML."""
+        """Draw the example shown without a kernel, as HTML."""
         raise NotImplementedError(f"{type(self).__name__} needs a still() for readers of the book")
 
     def __repr__(self) -> str:

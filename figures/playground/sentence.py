@@ -146,11 +146,11 @@ def way_of(
     near = np.stack([cosine(vectors, end.numpy()) for end in ends])  # (pole, layer)
     names = poles if poles[0] != poles[1] else [f"{poles[0]}, left", f"{poles[1]}, right"]
     before, after = (names[int(near[:, at].argmax())] for at in (0, -1))
-    told = [f"{name} from {row[0]:.2f} to {row[-1]:.2f}"
+    ranges = [f"{name} from {row[0]:.2f} to {row[-1]:.2f}"
             for name, row in zip(names, near, strict=True)]  # fmt: skip
     return plots.lines(
         range(near.shape[1]), dict(zip(names, near, strict=True)), markers=True,
         x_label="layers passed", y_label=f"cosine with {word}",
-        alt=f"The cosine of {word} with two others, over the layers: {' and '.join(told)}.",
+        alt=f"The cosine of {word} with two others, over the layers: {' and '.join(ranges)}.",
         caption=f"Before the first layer {word} is nearer to {before}, after the last to {after}.",
     )._repr_html_()  # fmt: skip

@@ -20,7 +20,9 @@ class Alignment(Interactive):
     module = "alignment.js"
 
     sentence = traitlets.Unicode(" ".join(TRAINED["shown"][0]["source"])).tag(sync=True)
-    choices = traitlets.List([" ".join(one["source"]) for one in TRAINED["shown"]]).tag(sync=True)
+    choices = traitlets.List([" ".join(example["source"]) for example in TRAINED["shown"]]).tag(
+        sync=True
+    )
     model = traitlets.Dict(TRAINED["model"]).tag(sync=True)
 
     @traitlets.validate("sentence")
@@ -37,18 +39,18 @@ class Alignment(Interactive):
 
     def still(self) -> Figure:
         """Draw the weights of the sentence, or of the first if it is none of those stored."""
-        stored = {" ".join(one["source"]): one for one in TRAINED["shown"]}
-        one = stored.get(self.sentence, TRAINED["shown"][0])
-        french = " ".join(one["target"])
+        stored = {" ".join(example["source"]): example for example in TRAINED["shown"]}
+        example = stored.get(self.sentence, TRAINED["shown"][0])
+        french = " ".join(example["target"])
         pairs = ", ".join(
-            f"{word} on {one['source'][int(np.argmax(row))]} with {max(row):.2f}"
-            for word, row in zip(one["target"], one["weights"], strict=True)
+            f"{word} on {example['source'][int(np.argmax(row))]} with {max(row):.2f}"
+            for word, row in zip(example["target"], example["weights"], strict=True)
             if word != "."
         )
         return plots.heatmap(
-            np.array(one["weights"]),
-            rows=one["target"],
-            columns=one["source"],
+            np.array(example["weights"]),
+            rows=example["target"],
+            columns=example["source"],
             high=1.0,
             row_label="French words",
             column_label="English words",

@@ -31,19 +31,19 @@ class BlockDiagram(Interactive):
         All scores are 0, so each token attends equally to itself and to those before it.
         The feed-forward map bends each feature and its negative, and adds the two.
         """
-        x, found = np.array(self.x, dtype=float), {}
-        found["stream_in"] = x
+        x, edges = np.array(self.x, dtype=float), {}
+        edges["stream_in"] = x
         for name, add in (("first", self.add_first), ("second", self.add_second)):
             if self.norm_first:
-                found[f"{name}_norm"] = layer_norm(x)
-            read = found[f"{name}_norm"] if self.norm_first else x
-            found |= self._attention(read) if name == "first" else self._feed_forward(read)
-            change = found["attention_change" if name == "first" else "feed_forward_change"]
-            found[f"{name}_sum"] = x + change if add else change
+                edges[f"{name}_norm"] = layer_norm(x)
+            read = edges[f"{name}_norm"] if self.norm_first else x
+            edges |= self._attention(read) if name == "first" else self._feed_forward(read)
+            change = edges["attention_change" if name == "first" else "feed_forward_change"]
+            edges[f"{name}_sum"] = x + change if add else change
             if not self.norm_first:
-                found[f"{name}_norm"] = layer_norm(found[f"{name}_sum"])
-            x = found[f"{name}_sum" if self.norm_first else f"{name}_norm"]
-        return found
+                edges[f"{name}_norm"] = layer_norm(edges[f"{name}_sum"])
+            x = edges[f"{name}_sum" if self.norm_first else f"{name}_norm"]
+        return edges
 
     def _attention(self, read: np.ndarray) -> dict[str, np.ndarray]:
         silent = np.zeros_like(read)  # queries and keys of 0 make scores of 0

@@ -1,4 +1,4 @@
-"""Chapter 17: twenty broken models, to be named from what they put out."""
+"""Chapter 17: diagnose twenty broken models from their outputs."""
 
 import numpy as np
 import traitlets
@@ -13,23 +13,24 @@ from lib.debugging.numpy_gpt2 import Model
 
 RIGHT = {key: experiment(Model) for key, experiment in EXPERIMENTS.items()}
 SHOWN = {kind.key: {key: run(kind) for key, run in EXPERIMENTS.items()} for kind in SUSPECTS}
-"""The tables of the right model, and of each suspect: computed here, when the module is loaded."""
+"""The results of the right model and of each suspect, computed when the module is imported."""
 
 
 def cases() -> dict[str, list]:
-    """All that the figure shows: the experiments with the right tables, the suspects with theirs.
+    """Return the data of the figure: experiments with the right results, suspects with theirs.
 
-    `walk` is the way through the tree that leads to the suspect; `chance` says that a second run
-    would give other numbers.
+    `walk` is the path through the decision tree; `chance` is True if the results are random.
     """
     return {
         "experiments": [
             {
-                "key": one.key, "name": one.name, "does": one.does, "right": one.right,
-                "rows": list(one.rows), "columns": list(one.columns), "fractions": one.fractions,
-                "table": RIGHT[one.key].tolist(),
+                "key": experiment.key, "name": experiment.name,
+                "does": experiment.does, "right": experiment.right,
+                "rows": list(experiment.rows), "columns": list(experiment.columns),
+                "fractions": experiment.fractions,
+                "table": RIGHT[experiment.key].tolist(),
             }
-            for one in EXPERIMENTS.values()
+            for experiment in EXPERIMENTS.values()
         ],
         "suspects": [
             {

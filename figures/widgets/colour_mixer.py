@@ -41,9 +41,9 @@ class ColourMixer(Interactive):
         near = [name for name, gap in gaps.items() if gap <= low + 1e-9]
         if not mix.any():
             return {"distance": low, "near": near, "cosine": None, "alike": []}
-        found = {name: float(cosine(mix, rgb)) for name, rgb in table.items() if rgb.any()}
-        high = max(found.values())
-        alike = [name for name, value in found.items() if value >= high - 1e-9]
+        cosines = {name: float(cosine(mix, rgb)) for name, rgb in table.items() if rgb.any()}
+        high = max(cosines.values())
+        alike = [name for name, value in cosines.items() if value >= high - 1e-9]
         return {"distance": low, "near": near, "cosine": high, "alike": alike}
 
     def still(self) -> Figure:

@@ -37,7 +37,7 @@ class GradientReach(Interactive):
             name: [max(LOWEST, self.arriving(k)[name]) for k in reach] for name in self.arriving(1)
         }
         here = self.arriving(self.distance)
-        said = ", ".join(f"{name} {share:.1g}" for name, share in here.items())
+        shares = ", ".join(f"{name} {share:.1g}" for name, share in here.items())
         return plots.lines(
             np.arange(1, LONGEST + 1),
             curves,
@@ -47,5 +47,5 @@ class GradientReach(Interactive):
             alt=f"Three curves over distances from 1 to {LONGEST}, the height logarithmic: the RNN "
             "and the LSTM are straight lines, attention falls ever more slowly.",
             caption=f"Recurrent weight {self.weight:.2f} at states of {self.state_size:.2f}, "
-            f"forget gate {self.forget:.3f}; from distance {self.distance} arrive: {said}.",
+            f"forget gate {self.forget:.3f}; from distance {self.distance} arrive: {shares}.",
         )

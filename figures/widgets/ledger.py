@@ -44,13 +44,13 @@ class Ledger(Interactive):
         """Draw the groups as bars, in per cent of the total."""
         groups, whole = by_group(self.sizes), total(self.sizes)
         shares = {group: 100 * count / whole for group, count in groups.items()}
-        said = ", ".join(f"{group} {share:.1f}" for group, share in shares.items())
+        bars = ", ".join(f"{group} {share:.1f}" for group, share in shares.items())
         return plots.bars(
             list(shares.values()),
             list(shares),
             digits=1,
             label=f"per cent of {whole:,} parameters",
-            alt=f"Bars in per cent: {said}.",
+            alt=f"Bars in per cent: {bars}.",
             caption=f"The groups of {whole:,} parameters. In the live figure every size can be "
             "typed, and every row shows its formula.",
         )

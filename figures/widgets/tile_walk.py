@@ -41,13 +41,13 @@ class TileWalk(Interactive):
 
     def visits(self) -> list[Tile]:
         """The tiles in their order, as the queries and the keys of each."""
-        n, found = len(self.scores), []
+        n, tiles = len(self.scores), []
         for top in range(0, n, self.rows):
             queries = range(top, min(top + self.rows, n))
             for left in range(0, n, self.columns):
                 if not self.causal or left <= queries[-1]:
-                    found.append((queries, range(left, min(left + self.columns, n))))
-        return found
+                    tiles.append((queries, range(left, min(left + self.columns, n))))
+        return tiles
 
     def kept(self, step: int) -> Kept:
         """Of the chosen query's row after some tiles: e to its maximum, total and mixture."""

@@ -121,7 +121,7 @@ class TwoSenses(Interactive):
         names = [f"{self.word} {n}" for n in range(1, len(seen["at"]) + 1)]
         axes = self.flat(np.eye(len(senses)))
         lines = {"looked up": seen["static"], **dict(zip(names, seen["found"], strict=True))}
-        said = "; ".join(
+        cosines = "; ".join(
             f"{name}: " + ", ".join(f"{axis} {x:.2f}" for axis, x in zip(senses, line, strict=True))
             for name, line in lines.items()
         )
@@ -131,5 +131,5 @@ class TwoSenses(Interactive):
             roles=[*["key"] * len(senses), "muted", *["accent"] * len(names)],
             alt=f"Arrows from one point: the axes {' and '.join(senses)} at right angles, and "
             f"between them {len(names)} for {self.word}.",
-            caption=f"{self.text} Cosines of {self.word} with its senses: {said}.",
+            caption=f"{self.text} Cosines of {self.word} with its senses: {cosines}.",
         )

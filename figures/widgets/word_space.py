@@ -36,10 +36,15 @@ class WordSpace(Interactive):
         mom = words["mom"]
         pairs = [(mom, words[other]) for other in OTHERS]
         table = [[float(cosine(a, b)), a @ b, np.linalg.norm(a - b)] for a, b in pairs]
-        found = {word: float(cosine(vector, target)) for word, vector in words.items()}
-        best = max(found, key=found.get)
+        cosines = {word: float(cosine(vector, target)) for word, vector in words.items()}
+        best = max(cosines, key=cosines.get)
         gap = np.linalg.norm(mom - target)
-        return {"target": target, "gap": gap, "table": np.array(table), "best": (best, found[best])}
+        return {
+            "target": target,
+            "gap": gap,
+            "table": np.array(table),
+            "best": (best, cosines[best]),
+        }
 
     def screen(self) -> Float[np.ndarray, "2 3"]:
         """The directions of the space that point right and up on the page."""

@@ -38,7 +38,7 @@ def compiled(loop: Callable) -> Callable:
 @intrinsic
 def _as_upper_half(context, bits):
     def write(context, builder, signature, arguments):
-        whole, number = (context.get_value_type(one) for one in (types.uint32, types.float32))
+        whole, number = map(context.get_value_type, (types.uint32, types.float32))
         return builder.bitcast(builder.shl(builder.zext(arguments[0], whole), whole(16)), number)
 
     return types.float32(types.uint16), write

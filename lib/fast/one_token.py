@@ -105,8 +105,8 @@ class VectorBlock:
         self.before, self.between = map(VectorNorm, (block.attention_norm, block.feed_forward_norm))
         self.project = VectorMap(*joint(attention), precision)
         self.out, self.up, self.down = (
-            VectorMap(one.weight, one.bias, precision)
-            for one in (attention.out, network.up, network.down)
+            VectorMap(linear.weight, linear.bias, precision)
+            for linear in (attention.out, network.up, network.down)
         )
 
     def __call__(
@@ -114,8 +114,8 @@ class VectorBlock:
     ) -> Float[np.ndarray, " d_model"]:
         """Return the changed stream; its key and value are in the cache from now on."""
         q, k, v = self.project(self.before(x)).reshape(3, self.heads, -1)
-        one = (*batch, self.heads, 1, -1)
-        cache.store(torch.from_numpy(k).view(one), torch.from_numpy(v).view(one))
+        shape = (*batch, self.heads, 1, -1)
+        cache.store(torch.from_numpy(k).view(shape), torch.from_numpy(v).view(shape))
         room = (self.heads, cache.context_length, -1)
         stored = (whole.view(room).numpy() for whole in (cache.keys, cache.values))
         x = x + self.out(attend_one(q, *stored, cache.used).reshape(-1))

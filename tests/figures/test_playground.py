@@ -56,7 +56,7 @@ def prompt(model, tokenizer) -> OwnPrompt:
 
 def said(playground) -> str:
     """What stands in the line below the controls."""
-    return re.sub(r"<[^>]*>", "", playground.said.value)
+    return re.sub(r"<[^>]*>", "", playground.status.value)
 
 
 def written(playground: OwnPrompt) -> str:
