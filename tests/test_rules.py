@@ -40,7 +40,6 @@ NUMPY_ALONE = [
     "lib.debugging.broken_models", "lib.debugging.experiments", "lib.debugging.decision_tree",
     "lib.text.word_vectors", "lib.interpretability.linear_probes", "checks", "checks.drivers",
 ]  # fmt: skip
-KNOWS_FAST = {"lib/training/__main__.py"}
 
 FRAME = ["Before you start", "By hand", "Try it", "In a real model", "Exercises",
          "What the sources say", "Check yourself", "Summary", "References"]  # fmt: skip
@@ -131,7 +130,7 @@ def test_plain_is_plain(path):
 
 def test_fast_is_outside():
     for path in modules():
-        if layer_of(path) != "fast" and path.as_posix() not in KNOWS_FAST:
+        if layer_of(path) != "fast":
             assert not any(name.startswith("lib.fast") for name in imported(path)), path
     for package in ("figures", "checks", "classroom", "book", "exercises"):
         for path in modules(package):

@@ -2,7 +2,7 @@
 
     .venv/bin/python -m book.build.pdf [--paper letter]
 
-The pages are joined into one document (one_document.py), printed by Chromium, and printed
+The pages are joined into one document (joined_pages.py), printed by Chromium, and printed
 again with the page numbers that the first printing showed. What is wrong stops it, in words.
 """
 
