@@ -12,7 +12,7 @@ from torch import Tensor
 
 from lib.attention.kv_cache import KeyValueCache
 from lib.models.block import Block, LayerNorm
-from lib.models.gpt2 import GPT2, Predicted
+from lib.models.gpt2 import GPT2, ModelOutput
 
 
 def quantize_rows(
@@ -140,8 +140,7 @@ class Int8Block:
         self.qkv = Int8Linear(*(torch.cat([getattr(part, name) for part in joint])
                                 for name in ("weight", "bias")))  # fmt: skip
         self.out, self.up, self.down = (
-            Int8Linear(part.weight, part.bias)
-            for part in (attention.out, network.expand, network.contract)
+            Int8Linear(part.weight, part.bias) for part in (attention.out, network.up, network.down)
         )
 
     def __call__(
@@ -183,7 +182,7 @@ class Int8GPT2:
             )
         self.model, self.config, self.caches = model, model.config, model.caches
         self.layers, self.norm = [Int8Block(block) for block in model.layers], _norm(model.norm)
-        self.lm_head = Int8Linear(model.words.weight)
+        self.lm_head = Int8Linear(model.token_embedding.weight)
 
     @torch.no_grad()
     def __call__(
@@ -192,7 +191,7 @@ class Int8GPT2:
         *,
         caches: list[KeyValueCache] | None = None,
         last: bool = False,
-    ) -> Predicted:
+    ) -> ModelOutput:
         """Return the logits as GPT2 does: in int8 for one token of one text, with caches."""
         if ids.shape != (1, 1) or not caches:
             return self.model(ids, caches=caches, last=last)
@@ -200,7 +199,7 @@ class Int8GPT2:
         for layer, cache in zip(self.layers, caches, strict=True):
             x = layer(x, cache)
         logits = self.lm_head(normalize(x, *self.norm))
-        return Predicted(torch.from_numpy(logits).view(1, 1, -1), None)
+        return ModelOutput(torch.from_numpy(logits).view(1, 1, -1), None)
 
 
 def _norm(norm: LayerNorm) -> tuple[np.ndarray, np.ndarray, float]:
