@@ -73,13 +73,13 @@ test: install ## install everything; then lint, unit tests, every notebook, the 
 	--no-loadscope-reorder -p no:cacheprovider --nbval --nbval-sanitize-with tests/nbval.cfg \
 	$(sort $(wildcard chapters/*.ipynb)) tests $(sort $(wildcard exercises/*.ipynb))
 
-bench: .venv/.bench/.installed ## measure the speed against others in twenty quiet minutes; fill the table
-	@PYTHONPATH=.venv/.bench TQDM_DISABLE=1 $(BIN)/python benchmarks/everything.py
-	@$(BIN)/python benchmarks/table.py --write
+bench: .venv/.bench/.installed ## measure the speed against others in 25 quiet minutes; fill the table
+	@PYTHONPATH=.venv/.bench TQDM_DISABLE=1 $(BIN)/python -m benchmarks
+	@$(BIN)/python -m benchmarks.table --write
 
 speeds: .venv/.course node_modules/.installed ## measure the book, an edit and the notebooks in three quiet minutes
-	@$(BIN)/python benchmarks/building.py
-	@$(BIN)/python benchmarks/table.py --write
+	@$(BIN)/python -m benchmarks.building
+	@$(BIN)/python -m benchmarks.table --write
 
 bundle: book .venv/.course ## one archive for machines without a network, of this platform and Python
 	@$(BIN)/python tools/bundle/make_bundle.py
@@ -143,6 +143,13 @@ clean: ## remove what was built, and keep what was installed
 	@$(PIP) install -r requirements.txt && $(PIP) check && touch $@
 
 # Peers and other graders live beside the course, not in it: none of their pins can touch ours.
+.venv/.bench/.installed: requirements/bench.txt requirements/bench-source.txt .venv/.course
+	@echo "Installing the peers (a minute, once), and building llama.cpp (ten minutes, once)"
+	@rm -rf $(@D) && $(PIP) install --no-deps --target $(@D) -r $<
+	@$(PIP) install --no-deps --no-cache-dir --target $(@D) -r requirements/bench-source.txt || \
+	echo "llama.cpp was not built, and will not be measured: it needs a C++ compiler"
+	@touch $@
+
 .venv/.%/.installed: requirements/%.txt .venv/.course
 	@echo "Installing what $< lists (a minute, once)"
 	@rm -rf $(@D) && $(PIP) install --no-deps --target $(@D) -r $< && touch $@

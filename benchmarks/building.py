@@ -1,6 +1,6 @@
 """How long the book, an edit and the notebooks take, written to building.json: `make speeds`.
 
-python benchmarks/building.py [--test]
+python -m benchmarks.building [--test]
 
 The tree is copied first, so that nothing of yours is edited or removed. It takes three minutes,
 with --test, which runs `make test` as a whole, twenty more. Nothing else may run on the machine.
@@ -22,12 +22,12 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from measuring import machine, timed
-from table import BUILDING, speeds
+from benchmarks.measuring import Setting
+from benchmarks.record import circumstances
+from benchmarks.speeds import BUILDING, beyond, rendered
+from book.build.notebooks import execute, pages, read_page
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT / "tools"))
-from book.build.notebooks import execute, pages, read_page  # noqa: E402
 
 CALM = 0.5  # work already under way, as a share of the machine's processors
 EDITED = Path("chapters") / "06_softmax.md"
@@ -58,7 +58,7 @@ def make(goal: str, folder: Path) -> float:
         done = subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True)
         assert done.returncode == 0, f"make {goal} fails:\n{done.stdout[-3000:]}{done.stderr}"
 
-    return round(timed(run)(), 2)
+    return round(Setting().timed(run)(), 2)
 
 
 @contextmanager
@@ -100,20 +100,21 @@ def edit(folder: Path, number: int) -> float:
             assert time.monotonic() < end, f"{EDITED}: not built in {PATIENCE} s"
             time.sleep(0.02)
 
-    taken = round(timed(save_and_wait)(), 2)
+    taken = round(Setting().timed(save_and_wait)(), 2)
     time.sleep(PAUSE)  # the page is there before the draft looks for the next edit
     return taken
 
 
 def notebook(page: Path) -> float:
     """The seconds of a page's cells in a fresh kernel."""
-    return round(timed(lambda: execute(read_page(page), page.parent))(), 2)
+    return round(Setting().timed(lambda: execute(read_page(page), page.parent))(), 2)
 
 
 def measure(test: bool) -> dict:
     """All of it; the longest notebooks begin first, and two run at a time, as in the tests."""
     busy = os.getloadavg()[0] / (os.cpu_count() or 1)
-    found = {"machine": machine(1), "busy": round(busy, 2), "seconds": {}, "notebooks": {}}
+    found = {"machine": circumstances(Setting()), "busy": round(busy, 2)}
+    found |= {"seconds": {}, "notebooks": {}}
     with TemporaryDirectory() as name:
         folder = Path(name).resolve()
         copy_of_the_tree(folder)
@@ -135,11 +136,11 @@ def measure(test: bool) -> dict:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the book, an edit, the notebooks.")
     parser.add_argument("--test", action="store_true", help="and `make test`: twenty minutes")
-    said = parser.parse_args()
+    args = parser.parse_args()
     start = time.perf_counter()
-    found = measure(said.test)
+    found = measure(args.test)
     BUILDING.write_text(json.dumps(found, indent=1) + "\n", "utf8")
-    print(speeds(found))
+    print(rendered(found), *beyond(found), sep="\n")
     print(f"{time.perf_counter() - start:.0f} s")
     if found["busy"] > CALM:
         sys.exit("The machine was at work already: measure again when it is quiet.")

@@ -1,6 +1,6 @@
 """How time and memory grow with the length of the text: the curves of chapter 14.
 
-python benchmarks/growth.py [--small]        writes lib/datasets/growth.json
+python -m benchmarks.growth [--small]        writes lib/datasets/growth.json
 
 Every curve goes round by round over its lengths, and the least of the rounds is kept: what else
 the machine does can only add to a time. One thread, and the time that it was at work: so a
@@ -18,8 +18,9 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-from measuring import in_turn, machine, timed
 
+from benchmarks.measuring import Setting, in_turn
+from benchmarks.record import circumstances
 from lib.attention.dot_product import attend
 from lib.attention.fused import fused
 from lib.attention.heads import split_heads
@@ -29,6 +30,7 @@ from lib.models.block import FeedForward
 from lib.models.config import SIZES
 from lib.models.gpt2 import GPT2
 
+CLOCK = Setting(clock="thread")
 RESULT = Path(__file__).parents[1] / "lib" / "datasets" / "growth.json"
 WIDTH, HEADS = 768, 12
 LAYER = [64, 128, 256, 512, 1024, 2048]
@@ -43,7 +45,7 @@ def least(calls: dict, budget: float) -> dict[str, list[float]]:
     for call in calls.values():
         call()
     # The seconds that the thread was at work: others on the machine do not count.
-    working = {key: timed(call, time.thread_time) for key, call in calls.items()}
+    working = {key: CLOCK.timed(call) for key, call in calls.items()}
     taken = in_turn(working, budget, least=2)
     found: dict[str, list[float]] = {}
     for (name, _), seconds in taken.items():
@@ -171,7 +173,7 @@ def main() -> None:
     start = time.perf_counter()
     parts = {"layer": layer, "one head": one_head, "loop": loop, "rows": rows, "writing": writing}
     found = {name: measure(0 if small else 40) for name, measure in parts.items()}
-    result = {"machine": machine(1), **found}
+    result = {"machine": circumstances(CLOCK), **found}
     print(json.dumps(result, indent=1))
     if not small:
         RESULT.write_text(json.dumps(result, indent=1) + "\n", "utf8")

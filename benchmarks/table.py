@@ -1,35 +1,20 @@
-"""What was measured, as the two tables that BENCHMARKS.md shows.
+"""Fill the tables of BENCHMARKS.md from the results of every family of processors.
 
-python benchmarks/table.py            print them
-python benchmarks/table.py --write    put them between its markers
+python -m benchmarks.table            print them
+python -m benchmarks.table --write    put them between the markers of BENCHMARKS.md
 """
 
 import json
 import sys
-from itertools import groupby
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-RESULTS, README = HERE / "results.json", HERE.parent / "BENCHMARKS.md"
-BUILDING = HERE / "building.json"
-MARKERS = "<!-- benchmarks: made by benchmarks/table.py -->", "<!-- end of benchmarks -->"
-SPEEDS = "<!-- speeds: made by benchmarks/table.py -->", "<!-- end of speeds -->"
-LIMITS = {  # what was measured, in words, and the most seconds that it may take
-    "book": ("The whole book, from clean", 20),
-    "draft": ("A sentence saved, until its page says it", 4),
-    "test": ("`make test`, on two processors", 1200),
-}
-NOTEBOOK = 90
-NOTES = {
-    "ratio_plain": "the plain model {0[1]:.2f}",
-    "share_of_peak": "{0:.0%} of the peak",
-    "share_of_bandwidth": "{0:.0%} of what reading the weights allows",
-    "share_of_usual_bandwidth": "{0:.0%} of it from usual pages of memory",
-    "milliseconds_a_token": "{0:.1f} ms a token",
-    "error": "error {0:.1e} of the largest logit",
-    "memory_exponent": "memory grows as n to the {0:z.2f}",
-    "note": "{0}",
-}
+from benchmarks import record, speeds
+from benchmarks.sections import SECTIONS
+
+PAGE = Path(__file__).resolve().parents[1] / "BENCHMARKS.md"
+DROPPED = record.RESULTS / "dropped.json"
+OURS = "ours"
+Runs = dict[str, dict]
 
 
 def duration(milliseconds: float) -> str:
@@ -39,88 +24,178 @@ def duration(milliseconds: float) -> str:
     return f"{milliseconds:.3g} ms"
 
 
-def line(row: dict) -> str:
-    """One row: name, time, how long ours takes relative to it, and what else is known."""
-    low, middle, high = row.get("ratio", [None] * 3)
-    ratio = "" if middle is None else f"{middle:.2f}"
-    ratio += "" if low in (None, middle) and high == low else f" ({low:.2f} to {high:.2f})"
-    notes = [form.format(row[key]) for key, form in NOTES.items() if key in row]
+def faster(row: dict) -> bool:
+    """Whether a peer is faster than ours, by more than its spread."""
+    ratio = row.get("ratio", [0])
+    return not row["name"].startswith(OURS) and ratio[0] > 1
+
+
+def cell(row: dict | None) -> str:
+    """The time, ours / theirs with its quartiles, and what else is known."""
+    if row is None:
+        return ""
+    parts = [duration(row["milliseconds"])] if "milliseconds" in row else []
+    if ratio := row.get("ratio"):
+        middle = f"{ratio[len(ratio) // 2]:.2f}"
+        spread = f" ({ratio[0]:.2f} to {ratio[2]:.2f})" if len(ratio) == 3 else ""
+        parts.append(f"**{middle}**{spread}" if faster(row) else f"{middle}{spread}")
+    if "share_of_peak" in row:
+        parts.append(f"{row['share_of_peak']:.0%} of peak")
+    if "error" in row:
+        parts.append(f"error {row['error']:.1e}")
     if "extra_bytes" in row:
-        notes.append(f"{row['extra_bytes'] / 1e6:,.1f} MB beside the output")
-    taken = duration(row["milliseconds"]) if "milliseconds" in row else ""
-    return f"| {row['name']} | {taken} | {ratio} | {'; '.join(notes)} |"
+        parts.append(f"{row['extra_bytes'] / 1e6:,.1f} MB extra, grows as "
+                     f"n to the {row['memory_exponent']:.2f}")  # fmt: skip
+    return "; ".join(parts)
 
 
-def markdown(result: dict) -> str:
-    """The whole table with the machine and the date above it."""
-    said = result["machine"]
-    lines = [
-        f"Measured on {said['date']}: {said['processor']} ({', '.join(said['flags'])}), "
-        f"{said['threads']} thread{'s' * (said['threads'] > 1)}, torch {said['torch']}, "
-        f"Python {said['python']}; all in one run, in turn, outputs compared first.",
-        "A ratio is ours / theirs, median and quartiles: below 1 we are faster.",
-        "",
-        "| | time | ours / theirs | |",
-        "|---|---|---|---|",
-    ]
-    for what, rows in groupby(result["rows"], key=lambda row: row["what"]):
-        lines += [f"| **{what}** | | | |", *map(line, rows)]
-    for name, why in result["missing"].items():
-        lines.append(f"| {name} | | | {why} |")
+def contests(families: Runs) -> dict[str, dict[str, list[dict]]]:
+    """{contest: {family: rows}}, in the order of the sections."""
+    found: dict[str, dict[str, list[dict]]] = {}
+    runs = [(run, family) for family, known in families.items() for run in known["runs"]]
+    order = list(SECTIONS)
+    runs.sort(key=lambda pair: (order.index(pair[0]["section"]), pair[0]["threads"]))
+    for run, family in runs:
+        for row in run["rows"]:
+            what = row["what"] + (f", {run['threads']} threads" if run["threads"] > 1 else "")
+            found.setdefault(what, {}).setdefault(family, []).append(row)
+    return found
+
+
+def results(families: Runs) -> str:
+    """One table, every family side by side."""
+    lines = [f"| | {' | '.join(families)} |", "|---" * (len(families) + 1) + "|"]
+    for what, measured in contests(families).items():
+        lines.append(f"| **{what}** {'| ' * len(families)}|")
+        names = dict.fromkeys(row["name"] for rows in measured.values() for row in rows)
+        for name in names:
+            cells = [
+                cell(next((row for row in measured.get(family, []) if row["name"] == name), None))
+                for family in families
+            ]
+            lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def speeds(found: dict) -> str:
-    """What making the book takes, against what it may take, and the longest notebooks."""
-    said, pages = found["machine"], found["notebooks"]
-    lines = [f"Measured on {said['date']}: {said['processor']}, Python {said['python']}.",
-             "", "| | time | at most |", "|---|--:|--:|"]  # fmt: skip
-    for key, (what, most) in LIMITS.items():
-        if key in found["seconds"]:
-            lines.append(f"| {what} | {seconds(found['seconds'][key])} | {seconds(most)} |")
-    for page in sorted(pages, key=pages.get, reverse=True)[:3]:
-        lines.append(f"| {page}.ipynb | {seconds(pages[page])} | {NOTEBOOK} s |")
-    lines.append(f"| All {len(pages)} notebooks together | {seconds(sum(pages.values()))} | |")
+def where_faster(families: Runs) -> str:
+    """Every contest in which a peer is faster, and by how much."""
+    lines = []
+    for what, measured in contests(families).items():
+        for family, rows in measured.items():
+            won = [f"{row['name']} ({row['ratio'][len(row['ratio']) // 2]:.2f})"
+                   for row in rows if faster(row)]  # fmt: skip
+            if won:
+                lines.append(f"- {what}, {family}: {', '.join(won)}.")
+    return "\n".join(lines) or "No peer was faster."
+
+
+def origins(families: Runs) -> str:
+    """When, where and on which commit each number was measured, and what is missing."""
+    lines = ["| family | measured | on | sections |", "|---|---|---|---|"]
+    for family, known in families.items():
+        groups: dict[tuple, list[str]] = {}
+        for run in known["runs"]:
+            said = run["measured"]
+            how = f"{said['date']}, commit {said['commit']}, torch {said['torch']}"
+            if said.get("clock") == "cpu":
+                how += f", CPU time on a busy machine (load {said['busy']:.1f} a core)"
+            if said.get("note"):
+                how += f"; {said['note']}"
+            key = (how, f"{said['processor']} ({', '.join(said['flags'])})")
+            groups.setdefault(key, []).append(f"{run['section']} ({run['threads']})")
+        for (how, where), sections in groups.items():
+            lines.append(f"| {family} | {how} | {where} | {', '.join(sections)} |")
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for family, known in families.items():
+        for run in known["runs"]:
+            for peer, why in run["missing"].items():
+                where = f"{peer} in {run['section']} ({run['threads']})"
+                reasons.setdefault((family, why), []).append(where)
+    missing = [f"- {family}: {why}: {'; '.join(where)}."
+               for (family, why), where in reasons.items()]  # fmt: skip
+    return "\n".join([*lines, "", "Not measured (with the number of threads):", "",
+                      *(missing or ["- nothing"])])  # fmt: skip
+
+
+def dropped() -> str:
+    """What was deleted because it did not pay everywhere, with the ratios that decided."""
+    found = json.loads(DROPPED.read_text("utf8"))
+    families = found["families"]
+    lines = [f"| what | {' | '.join(families)} | why |", "|---" * (len(families) + 2) + "|"]
+    for row in found["rows"]:
+        cells = [row["ratios"].get(family, "") for family in families]
+        lines.append(f"| {row['what']} | {' | '.join(cells)} | {row['why']} |")
     return "\n".join(lines)
 
 
-def seconds(taken: float) -> str:
-    """Three digits, in seconds, or in minutes from ten minutes on."""
-    return f"{taken / 60:.3g} minutes" if taken >= 600 else f"{taken:.3g} s"
+def goals(families: Runs) -> str:
+    """What the course aims at, and what was measured: ours / the best peer."""
+    lines = [f"| ours / the best peer of its kind | at most | {' | '.join(families)} |",
+             "|---" * (len(families) + 2) + "|"]  # fmt: skip
+    for goal, (what, limit, peers) in GOALS.items():
+        cells = []
+        for family in families:
+            ratios = [
+                (row["ratio"][len(row["ratio"]) // 2], row["name"])
+                for name, measured in contests(families).items() if name.startswith(what)
+                for row in measured.get(family, [])
+                if row["name"] in peers and "ratio" in row
+            ]  # fmt: skip
+            worst, name = max(ratios, default=(0, ""))
+            verdict = "met" if worst <= limit else "missed"
+            cells.append(f"{worst:.2f} ({name}): {verdict}" if ratios else "")
+        lines.append(f"| {goal} | {limit:.2f} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
-def beyond(found: dict) -> list[str]:
-    """What took longer than it may."""
-    taken = {**found["seconds"], **found["notebooks"]}
-    most = {key: limit for key, (_, limit) in LIMITS.items()}
-    return [f"{key}: {time:.3g} s, of at most {most.get(key, NOTEBOOK)}"
-            for key, time in taken.items() if time > most.get(key, NOTEBOOK)]  # fmt: skip
+NATIVE = ("CTranslate2", "llama.cpp", "ONNX Runtime", "OpenVINO")
+EAGER = ("transformers", "TransformerLens", "x-transformers", "llms-from-scratch")
+GOALS = {  # the goal: (the contests, the limit, the peers)
+    "plain forward pass, eager torch": ("Forward pass", 1.05, EAGER),
+    "plain step of training, eager torch": (
+        "One step of training", 1.05, ("joint-projection GPT", "transformers"),
+    ),
+    "greedy decoding in float32, native engines": ("Greedy decoding in float32", 1.0, NATIVE),
+    "greedy decoding in int8, all": (
+        "Greedy decoding in int8", 1.0,
+        ("torch, quantize_dynamic", "CTranslate2, int8", "llama.cpp, Q8_0"),
+    ),
+}  # fmt: skip
 
 
-def tables() -> dict[tuple[str, str], str]:
+def tables() -> dict[str, str]:
     """What belongs between which markers."""
-    known = json.loads(BUILDING.read_text("utf8")) if BUILDING.exists() else None
+    families = record.load()
     return {
-        MARKERS: markdown(json.loads(RESULTS.read_text("utf8"))),
-        SPEEDS: speeds(known) if known else "Not measured yet on a quiet machine: `make speeds`.",
+        "goals": goals(families),
+        "results": results(families),
+        "where a peer is faster": where_faster(families),
+        "dropped": dropped(),
+        "origins": origins(families),
+        "speeds": speeds.table(),
     }
 
 
-def placed(page: str, text: str, markers: tuple[str, str] = MARKERS) -> str:
+def markers(name: str) -> tuple[str, str]:
+    """The comments around a table."""
+    return f"<!-- {name}: made by benchmarks/table.py -->", f"<!-- end of {name} -->"
+
+
+def placed(page: str, name: str, text: str) -> str:
     """The page with the text between its markers, in the place of what stood there."""
-    before, rest = page.split(markers[0])
-    after = rest.split(markers[1])[1]
-    return f"{before}{markers[0]}\n{text}\n{markers[1]}{after}"
+    start, end = markers(name)
+    before, rest = page.split(start)
+    return f"{before}{start}\n{text}\n{end}{rest.split(end)[1]}"
 
 
 def main() -> None:
-    page = README.read_text("utf8")
-    for markers, text in tables().items():
-        page = placed(page, text, markers)
+    page = PAGE.read_text("utf8")
+    for name, text in tables().items():
+        page = placed(page, name, text)
         if "--write" not in sys.argv:
-            print(text)
+            print(text, end="\n\n")
     if "--write" in sys.argv:
-        README.write_text(page, "utf8")
+        PAGE.write_text(page, "utf8")
 
 
 if __name__ == "__main__":
