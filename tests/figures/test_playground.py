@@ -218,7 +218,7 @@ def test_a_folder_of_another_vocabulary_and_a_missing_one_are_refused(prompt, tm
     assert "knows 61 tokens and GPT-2&#x27;s tokenizer 50257" in said(prompt)
     prompt.source.value = str(tmp_path / "none.pt")
     prompt.load.click()
-    assert "there is no checkpoint" in said(prompt)
+    assert "There is no file" in said(prompt)
 
 
 def test_a_checkpoint_of_the_reader_s_own_training_is_loaded_and_writes(

@@ -557,7 +557,7 @@ def test_the_command_explains_every_part_of_the_recipe(capsys):
         ("--accumulate=3", "`batch` must be a multiple of"),
         ("--context=9999", "A window of 9999 tokens"),
         ("--text=none.txt", "No such file or directory: 'none.txt'"),
-        ("--grad-clip=0", "grad_clip must be above 0; got 0"),
+        ("--grad-clip=0", "`grad_clip` must be above 0; got 0"),
     ],
 )
 def test_the_command_says_what_is_wrong_in_one_line(wrong, message, capsys, bare_calls):
