@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help book draft serve pdf lab notebooks doctor install quick test bench speeds bundle \
-	bundle-check compat site links media audit update wheels clean
+	bundle-check compat site links media audit portability update wheels clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8000
@@ -101,6 +101,9 @@ media: book .venv/.course .venv/.chromium ## make the pictures of the README fro
 
 audit: book .venv/.course .venv/.chromium book/build/audit/node_modules/.installed ## read every page with Lighthouse (minutes); all must have 100
 	@$(BIN)/python -m book.build.audit _build/html
+
+portability: .venv/.course ## run pages and numeric tests as on other CPUs; write a table (an hour on two cores)
+	@$(BIN)/python -m tools.portability
 
 # Resolved as macOS sees it, because torch requires no CUDA packages there.
 COMPILE = MACOSX_DEPLOYMENT_TARGET=15.0 $(BIN)/uv pip compile --quiet --no-annotate \

@@ -20,9 +20,11 @@ import re
 import sys
 import tomllib
 from collections import Counter
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 
 import jupytext
 import nbformat
@@ -98,7 +100,12 @@ def code(notebook: NotebookNode) -> list[tuple[str, list[str]]]:
     return [(cell.source, sorted(cell.metadata.get("tags", []))) for cell in cells]
 
 
-def execute(notebook: NotebookNode, folder: Path) -> None:
+def execute(
+    notebook: NotebookNode,
+    folder: Path,
+    variables: Mapping[str, str] = MappingProxyType(SETTLED),
+    **options: object,
+) -> None:
     """Run the cells in a fresh kernel that stands in the page's own folder."""
     with TemporaryDirectory() as sockets:
         # Without TCP there is no open port, and no warning about one from the kernel.
@@ -107,12 +114,14 @@ def execute(notebook: NotebookNode, folder: Path) -> None:
             notebook,
             kernel_name="python3",
             timeout=600,
+            startup_timeout=300,  # a busy machine starts a kernel late
             record_timing=False,
             store_widget_state=False,
             resources={"metadata": {"path": str(folder)}},
             config=Config(ConnectionFileMixin={"transport": "ipc", "ip": address}),
+            **options,
         )
-        client.execute(env={**os.environ, **SETTLED})
+        client.execute(env={**os.environ, **variables})
 
 
 def tidy(notebook: NotebookNode) -> None:

@@ -51,7 +51,7 @@ def test_right_answers_and_a_head_that_looks_for_them_come_together(run, kind):
     assert run[0][kind][1].max() < 0.1
     assert run[30][kind][0] < 0.5
     assert run[300][kind][0] > 0.8
-    assert run[300][kind][1].max() > 0.5
+    assert run[300][kind][1].max() > 0.3
 
 
 def test_the_best_head_for_names_turns_the_question_mark_to_the_name(run):
