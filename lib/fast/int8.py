@@ -16,8 +16,8 @@ from lib.models.gpt2 import GPT2, ModelOutput
 
 
 def quantize_rows(
-    weight: Float[Tensor, "d_out d_in"],
-) -> tuple[Int8[Tensor, "d_out d_in"], Float[Tensor, " d_out"]]:
+    weight: Float[Tensor, "..."],
+) -> tuple[Int8[Tensor, "..."], Float[Tensor, "..."]]:
     r"""Round each row to integers from -127 to 127, and return them with the scale of each row.
 
     $\hat w_{ij} = \mathrm{round}(w_{ij} / s_i)$ with $s_i = \max_j |w_{ij}| / 127$, so
@@ -44,11 +44,11 @@ def compiled(loop: Callable) -> Callable:
 
 @compiled
 def int8_product(
-    weight: Int8[np.ndarray, "d_out d_in"],
-    scale: Float[np.ndarray, " d_out"],
-    bias: Float[np.ndarray, " d_out"],
-    x: Float[np.ndarray, " d_in"],
-) -> Float[np.ndarray, " d_out"]:
+    weight: Int8[np.ndarray, "..."],
+    scale: Float[np.ndarray, "..."],
+    bias: Float[np.ndarray, "..."],
+    x: Float[np.ndarray, " features"],
+) -> Float[np.ndarray, "..."]:
     r"""Multiply a quantized matrix by one vector: $y_i = s_i \sum_j \hat w_{ij} x_j + b_i$.
 
     Source: Dettmers et al. 2022, section 2.1, with only the weights quantized.
@@ -115,12 +115,12 @@ class Int8Linear:
     Taught in: chapter 14.
     """
 
-    def __init__(self, weight: Float[Tensor, "d_out d_in"], bias: Tensor | None = None):
+    def __init__(self, weight: Float[Tensor, "..."], bias: Tensor | None = None):
         quantized, scale = quantize_rows(weight.detach().float())
         bias = torch.zeros_like(scale) if bias is None else bias.detach().float()
         self.parts = quantized.numpy(), scale.numpy(), bias.numpy()
 
-    def __call__(self, x: Float[np.ndarray, " d_in"]) -> Float[np.ndarray, " d_out"]:
+    def __call__(self, x: Float[np.ndarray, " features"]) -> Float[np.ndarray, "..."]:
         """Project one vector."""
         return int8_product(*self.parts, x)
 
