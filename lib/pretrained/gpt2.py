@@ -59,7 +59,7 @@ UNREAD = re.compile(r"h\.\d+\.attn\.(?:bias|masked_bias)")
 def load_gpt2(name: str | Path, *, dropout: float = 0.0, endpoint: str | None = None) -> GPT2:
     """Load a published GPT-2 in float32 and eval mode.
 
-    The name is one of `lib.models.config.SIZES`, or a folder.
+    The name is a key of `SIZES` in `lib.models.config`, or a folder.
 
     The folder holds config.json and model.safetensors, as `transformers` saves a GPT-2.
     A name, or `owner/name` for any other GPT-2 of the hub, is downloaded once and cached.

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import httpx2
-from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
+from huggingface_hub import (
+    constants,
+    get_hf_file_metadata,
+    hf_hub_download,
+    hf_hub_url,
+    try_to_load_from_cache,
+)
 from huggingface_hub.errors import (
     GatedRepoError,
     OfflineModeIsEnabled,
@@ -91,7 +97,10 @@ def fetch(published: Published, file: str, *, endpoint: str | None = None) -> Pa
     if isinstance(cached, str):
         return Path(cached)
     with _explained(published, file):
+        # Without an answer the download would ask for half a minute, so one question comes first.
         # No token is sent anywhere: what the course reads is public.
+        url = hf_hub_url(repository, file, revision=commit, endpoint=endpoint)
+        get_hf_file_metadata(url, token=False)
         path = Path(
             hf_hub_download(
                 repository, file, revision=commit, endpoint=endpoint, token=False,

@@ -205,7 +205,7 @@ def fails(error: Exception) -> Callable:
 
 
 def test_offline_it_names_both_ways_out(monkeypatch, tmp_path):
-    monkeypatch.setattr(hub, "hf_hub_download", fails(OfflineModeIsEnabled("offline")))
+    monkeypatch.setattr(hub, "get_hf_file_metadata", fails(OfflineModeIsEnabled("offline")))
     empty = OwnPrompt(name="gpt2")
     empty.load.click()
     assert said(empty).startswith("gpt2 is not here and cannot be fetched now: connect")
