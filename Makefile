@@ -74,7 +74,7 @@ test: install ## install everything; then lint, unit tests, every notebook, the 
 	$(sort $(wildcard chapters/*.ipynb)) tests $(sort $(wildcard exercises/*.ipynb))
 
 bench: .venv/.bench/.installed ## measure the speed against others in 25 quiet minutes; fill the table
-	@PYTHONPATH=.venv/.bench TQDM_DISABLE=1 $(BIN)/python -m benchmarks
+	@PYTHONPATH=.venv/.bench $(BIN)/python -m benchmarks
 	@$(BIN)/python -m benchmarks.table --write
 
 speeds: .venv/.course node_modules/.installed ## measure the book, an edit and the notebooks in three quiet minutes

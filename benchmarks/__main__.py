@@ -34,12 +34,19 @@ def main() -> None:
     if busy > record.BUSY and args.clock == "wall":
         print(f"Other programs use {busy:.0%} of the processors, so the times will be off. "
               "Wait until they end, or measure with --clock cpu.", file=sys.stderr)  # fmt: skip
-    start = time.perf_counter()
+    os.environ["TQDM_DISABLE"] = "1"  # no progress bars of the peers
+    start, failed = time.perf_counter(), []
     with TemporaryDirectory() as folder:
         for name in args.only:
             for threads in sorted(set(args.threads) & set(SECTIONS[name][2])):
-                run(name, Setting(threads, args.clock, args.small, args.share, folder))
+                try:
+                    run(name, Setting(threads, args.clock, args.small, args.share, folder))
+                except Exception as error:  # a native engine may end the process
+                    print(f"  not measured: {type(error).__name__}: {error}", file=sys.stderr)
+                    failed.append(f"{name} ({threads})")
     print(f"{time.perf_counter() - start:.0f} s")
+    if failed:
+        sys.exit(f"Not measured, and left as they were: {', '.join(failed)}")
 
 
 def run(name: str, setting: Setting) -> None:

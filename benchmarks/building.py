@@ -71,10 +71,10 @@ def drafting(folder: Path) -> Iterator[None]:
         command, cwd=folder, env=settings, start_new_session=True, **pipes
     ) as run:
         try:
-            said = run.stdout.readline()
-            while READY not in said:
-                assert run.poll() is None, f"make draft ends:\n{said}{run.stdout.read()}"
-                said += run.stdout.readline()
+            output = run.stdout.readline()
+            while READY not in output:
+                assert run.poll() is None, f"make draft ends:\n{output}{run.stdout.read()}"
+                output += run.stdout.readline()
             yield
         finally:
             with suppress(ProcessLookupError):
@@ -113,24 +113,24 @@ def notebook(page: Path) -> float:
 def measure(test: bool) -> dict:
     """All of it; the longest notebooks begin first, and two run at a time, as in the tests."""
     busy = os.getloadavg()[0] / (os.cpu_count() or 1)
-    found = {"machine": circumstances(Setting()), "busy": round(busy, 2)}
-    found |= {"seconds": {}, "notebooks": {}}
+    result = {"machine": circumstances(Setting()), "busy": round(busy, 2)}
+    result |= {"seconds": {}, "notebooks": {}}
     with TemporaryDirectory() as name:
         folder = Path(name).resolve()
         copy_of_the_tree(folder)
-        found["seconds"]["book"] = make("book", folder)
+        result["seconds"]["book"] = make("book", folder)
         with drafting(folder):
-            found["seconds"]["draft"] = median(edit(folder, number) for number in range(5))
+            result["seconds"]["draft"] = median(edit(folder, number) for number in range(5))
     order = sorted(pages(), key=lambda page: page.with_suffix(".ipynb").stat().st_size)[::-1]
     with ProcessPoolExecutor(max_workers=2) as pool:
         for page, taken in zip(order, pool.map(notebook, order), strict=True):
-            found["notebooks"][f"{page.parent.name}/{page.stem}"] = taken
+            result["notebooks"][f"{page.parent.name}/{page.stem}"] = taken
     if test:
-        found["seconds"]["test"] = make("test", ROOT)
+        result["seconds"]["test"] = make("test", ROOT)
     elif BUILDING.exists():  # what was measured before stays, until it is measured again
         known = json.loads(BUILDING.read_text("utf8"))["seconds"]
-        found["seconds"] |= {"test": known["test"]} if "test" in known else {}
-    return found
+        result["seconds"] |= {"test": known["test"]} if "test" in known else {}
+    return result
 
 
 def main() -> None:
@@ -138,11 +138,11 @@ def main() -> None:
     parser.add_argument("--test", action="store_true", help="and `make test`: twenty minutes")
     args = parser.parse_args()
     start = time.perf_counter()
-    found = measure(args.test)
-    BUILDING.write_text(json.dumps(found, indent=1) + "\n", "utf8")
-    print(rendered(found), *beyond(found), sep="\n")
+    result = measure(args.test)
+    BUILDING.write_text(json.dumps(result, indent=1) + "\n", "utf8")
+    print(rendered(result), *beyond(result), sep="\n")
     print(f"{time.perf_counter() - start:.0f} s")
-    if found["busy"] > CALM:
+    if result["busy"] > CALM:
         sys.exit("The machine was at work already: measure again when it is quiet.")
 
 

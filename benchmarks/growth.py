@@ -47,10 +47,10 @@ def least(calls: dict, budget: float) -> dict[str, list[float]]:
     # The seconds that the thread was at work: others on the machine do not count.
     working = {key: CLOCK.timed(call) for key, call in calls.items()}
     taken = in_turn(working, budget, least=2)
-    found: dict[str, list[float]] = {}
+    milliseconds: dict[str, list[float]] = {}
     for (name, _), seconds in taken.items():
-        found.setdefault(name, []).append(round(1e3 * min(seconds), 3))
-    return found
+        milliseconds.setdefault(name, []).append(round(1e3 * min(seconds), 3))
+    return milliseconds
 
 
 def drawn(*shape: int) -> torch.Tensor:
@@ -66,7 +66,7 @@ def layer(budget: float) -> dict:
         x = drawn(1, n, WIDTH)
         heads, mask = split_heads(x, HEADS), causal(n, like=x)
         calls |= {
-            ("projections", n): lambda x=x: [one(x) for one in projections],
+            ("projections", n): lambda x=x: [linear(x) for linear in projections],
             ("feed-forward", n): partial(feed_forward, x),
             ("scores and mixing, with the table", n): partial(attend, heads, heads, heads, mask),
             ("scores and mixing, fused", n): partial(fused, heads, heads, heads, causal=True),
@@ -100,7 +100,7 @@ def one_head(budget: float) -> dict:
     forms = {"with the table": with_table, "in tiles": partial(tiled, causal=True)}
     calls = {}
     for n in TABLE:
-        q, k, v = (one.numpy() for one in drawn(3, n, WIDTH // HEADS))
+        q, k, v = (part.numpy() for part in drawn(3, n, WIDTH // HEADS))
         calls |= {(name, n): partial(form, q, k, v) for name, form in forms.items()}
         gap = np.abs(forms["in tiles"](q, k, v) - with_table(q, k, v)).max()
         assert gap < 1e-6, f"{gap} at {n} tokens"
@@ -124,7 +124,7 @@ def loop(budget: float) -> dict:
     maps = drawn(4, WIDTH, WIDTH) / math.sqrt(WIDTH)
 
     def attention(x: torch.Tensor) -> torch.Tensor:
-        q, k, v = (split_heads(x @ one, HEADS) for one in maps[:3])
+        q, k, v = (split_heads(x @ matrix, HEADS) for matrix in maps[:3])
         return fused(q, k, v, causal=True).output.transpose(-2, -3).flatten(-2) @ maps[3]
 
     calls = {}
@@ -172,8 +172,8 @@ def main() -> None:
             del lengths[2:]
     start = time.perf_counter()
     parts = {"layer": layer, "one head": one_head, "loop": loop, "rows": rows, "writing": writing}
-    found = {name: measure(0 if small else 40) for name, measure in parts.items()}
-    result = {"machine": circumstances(CLOCK), **found}
+    curves = {name: measure(0 if small else 40) for name, measure in parts.items()}
+    result = {"machine": circumstances(CLOCK), **curves}
     print(json.dumps(result, indent=1))
     if not small:
         RESULT.write_text(json.dumps(result, indent=1) + "\n", "utf8")

@@ -85,12 +85,12 @@ def load() -> dict[str, dict]:
 def store(name: str, section: Section, setting: Setting, known_as: str | None = None) -> Path:
     """Put one section into its family's file; the other sections keep what they have."""
     path = RESULTS / f"{known_as or family()}.json"
-    found = json.loads(path.read_text("utf8")) if path.exists() else {"runs": []}
+    known = json.loads(path.read_text("utf8")) if path.exists() else {"runs": []}
     run = {"section": name, "threads": setting.threads, "measured": circumstances(setting)}
     run |= asdict(section)
-    others = [each for each in found["runs"] if key(each) != key(run)]
-    found["runs"] = sorted([*others, run], key=key)
-    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf8")
+    others = [each for each in known["runs"] if key(each) != key(run)]
+    known["runs"] = sorted([*others, run], key=key)
+    path.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", "utf8")
     return path
 
 

@@ -20,14 +20,14 @@ def table() -> str:
     return rendered(json.loads(BUILDING.read_text("utf8")))
 
 
-def rendered(found: dict) -> str:
+def rendered(speeds: dict) -> str:
     """What each takes against its limit, and the longest notebooks."""
-    where, pages = found["machine"], found["notebooks"]
+    where, pages = speeds["machine"], speeds["notebooks"]
     lines = [f"Measured on {where['date']}: {where['processor']}, Python {where['python']}.",
              "", "| | time | at most |", "|---|--:|--:|"]  # fmt: skip
     for key, (what, most) in LIMITS.items():
-        if key in found["seconds"]:
-            lines.append(f"| {what} | {seconds(found['seconds'][key])} | {seconds(most)} |")
+        if key in speeds["seconds"]:
+            lines.append(f"| {what} | {seconds(speeds['seconds'][key])} | {seconds(most)} |")
     for page in sorted(pages, key=pages.get, reverse=True)[:3]:
         lines.append(f"| {page}.ipynb | {seconds(pages[page])} | {NOTEBOOK} s |")
     lines.append(f"| All {len(pages)} notebooks together | {seconds(sum(pages.values()))} | |")
@@ -39,9 +39,9 @@ def seconds(taken: float) -> str:
     return f"{taken / 60:.3g} minutes" if taken >= 600 else f"{taken:.3g} s"
 
 
-def beyond(found: dict) -> list[str]:
+def beyond(speeds: dict) -> list[str]:
     """What took longer than it may."""
-    taken = {**found["seconds"], **found["notebooks"]}
+    taken = {**speeds["seconds"], **speeds["notebooks"]}
     most = {key: limit for key, (_, limit) in LIMITS.items()}
     return [f"{key}: {time:.3g} s, of at most {most.get(key, NOTEBOOK)}"
             for key, time in taken.items() if time > most.get(key, NOTEBOOK)]  # fmt: skip

@@ -51,15 +51,15 @@ def cell(row: dict | None) -> str:
 
 def contests(families: Runs) -> dict[str, dict[str, list[dict]]]:
     """{contest: {family: rows}}, in the order of the sections."""
-    found: dict[str, dict[str, list[dict]]] = {}
+    rows_of: dict[str, dict[str, list[dict]]] = {}
     runs = [(run, family) for family, known in families.items() for run in known["runs"]]
     order = list(SECTIONS)
     runs.sort(key=lambda pair: (order.index(pair[0]["section"]), pair[0]["threads"]))
     for run, family in runs:
         for row in run["rows"]:
             what = row["what"] + (f", {run['threads']} threads" if run["threads"] > 1 else "")
-            found.setdefault(what, {}).setdefault(family, []).append(row)
-    return found
+            rows_of.setdefault(what, {}).setdefault(family, []).append(row)
+    return rows_of
 
 
 def results(families: Runs) -> str:
@@ -95,13 +95,13 @@ def origins(families: Runs) -> str:
     for family, known in families.items():
         groups: dict[tuple, list[str]] = {}
         for run in known["runs"]:
-            said = run["measured"]
-            how = f"{said['date']}, commit {said['commit']}, torch {said['torch']}"
-            if said.get("clock") == "cpu":
-                how += f", CPU time on a busy machine (load {said['busy']:.1f} a core)"
-            if said.get("note"):
-                how += f"; {said['note']}"
-            key = (how, f"{said['processor']} ({', '.join(said['flags'])})")
+            measured = run["measured"]
+            how = f"{measured['date']}, commit {measured['commit']}, torch {measured['torch']}"
+            if measured.get("clock") == "cpu":
+                how += f", CPU time on a busy machine (load {measured['busy']:.1f} a core)"
+            if measured.get("note"):
+                how += f"; {measured['note']}"
+            key = (how, f"{measured['processor']} ({', '.join(measured['flags'])})")
             groups.setdefault(key, []).append(f"{run['section']} ({run['threads']})")
         for (how, where), sections in groups.items():
             lines.append(f"| {family} | {how} | {where} | {', '.join(sections)} |")
@@ -119,10 +119,10 @@ def origins(families: Runs) -> str:
 
 def dropped() -> str:
     """What was deleted because it did not pay everywhere, with the ratios that decided."""
-    found = json.loads(DROPPED.read_text("utf8"))
-    families = found["families"]
+    known = json.loads(DROPPED.read_text("utf8"))
+    families = known["families"]
     lines = [f"| what | {' | '.join(families)} | why |", "|---" * (len(families) + 2) + "|"]
-    for row in found["rows"]:
+    for row in known["rows"]:
         cells = [row["ratios"].get(family, "") for family in families]
         lines.append(f"| {row['what']} | {' | '.join(cells)} | {row['why']} |")
     return "\n".join(lines)

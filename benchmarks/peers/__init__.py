@@ -31,7 +31,9 @@ class Weights:
         if not self.saved.exists():
             torch.manual_seed(0)
             sizes = {"n_layer": 2, "vocab_size": 5003} if small else {}
-            config = GPT2Config(**sizes, bos_token_id=None, eos_token_id=None)
+            # Wider than the default 0.02, with which greedy decoding repeats a single token.
+            sizes |= {"initializer_range": 0.05, "bos_token_id": None, "eos_token_id": None}
+            config = GPT2Config(**sizes)
             GPT2LMHeadModel(config).save_pretrained(self.saved)
 
     @cached_property

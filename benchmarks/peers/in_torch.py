@@ -1,5 +1,6 @@
 """The peers that run in torch, eager and compiled."""
 
+import functools
 import os
 
 import torch
@@ -52,13 +53,21 @@ def transformers_generate(weights: Weights) -> Generate:
 
 
 def transformers_compiled_generate(weights: Weights) -> Generate:
-    """A step with a cache of fixed size, compiled once; the prompt is read by the eager model."""
+    """A step with a cache of fixed size, compiled once; the prompt is read by the eager model.
+
+    The cache is kept from call to call, because the compiled step is bound to its memory.
+    """
     model = weights.transformers
     step = compiled(model)
 
+    @functools.cache
+    def cache_of(room: int) -> StaticCache:
+        return StaticCache(config=model.config, max_cache_len=room)
+
     def written(ids: Tensor, count: int) -> Tensor:
         room = ids.shape[1] + count
-        cache = StaticCache(config=model.config, max_cache_len=room)
+        cache = cache_of(room)
+        cache.reset()
         logits = model(ids, past_key_values=cache, use_cache=True, logits_to_keep=1).logits
         for position in range(ids.shape[1], room):
             new = logits[:, -1].argmax(-1, keepdim=True)
