@@ -37,12 +37,13 @@ def test_every_tiling_gives_the_output_of_attend(
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_in_single_precision_the_output_is_exact_to_a_millionth(causal):
+def test_in_single_precision_the_output_is_exact_to_a_hundred_thousandth(causal):
     q, k, v = drawn((3, 701, 64), (3, 701, 64), (3, 701, 64))
     exact = attend(q, k, v, causal_mask(701) if causal else None).output
     ours = tiled(*(one.astype(np.float32) for one in (q, k, v)), causal=causal, columns=128)
     assert ours.dtype == np.float32
-    assert np.abs(ours - exact).max() < 1e-6 * np.abs(exact).max()
+    # float32 rounds by 6e-8; a tile that is lost or not rescaled changes the second digit.
+    assert np.abs(ours - exact).max() < 1e-5 * np.abs(exact).max()
 
 
 @pytest.mark.parametrize("forgotten", ["        weighted *= correction\n", "correction * "])
