@@ -40,6 +40,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("chapters", "exercises")
 FOLDS = re.compile(r"(?<=^</details>)\n(?=<details)", re.MULTILINE)
 COLOUR = re.compile(r"var\(--([\w-]+), *#[0-9a-fA-F]{6}\)")
+DARK_COLOUR = re.compile(r"--([\w-]+):#[0-9a-fA-F]{6}(?=[;}])")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 # One thread, and no learner's record: a page shows the same whoever builds it.
 SETTLED = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0",
@@ -182,8 +183,9 @@ def build(page: Path, force: bool = False, check: bool = False) -> str:
 
 
 def restyled(text: str) -> str:
-    """Give every `var(--role,#code)` of a stored notebook the palette's code for that role."""
-    return COLOUR.sub(lambda match: f"var(--{match[1]},{palette.light(match[1])})", text)
+    """Give the colours of a stored notebook's figures the palette's codes, light and dark."""
+    text = COLOUR.sub(lambda match: f"var(--{match[1]},{palette.light(match[1])})", text)
+    return DARK_COLOUR.sub(lambda match: f"--{match[1]}:{palette.VARIABLES[match[1]].dark}", text)
 
 
 def restyle(page: Path) -> str:

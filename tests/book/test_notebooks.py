@@ -111,20 +111,22 @@ def test_a_change_of_words_executes_nothing_and_a_change_of_code_does(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.stem}")
 def test_a_stored_figure_has_the_colours_of_the_palette(page):
     text = page.with_suffix(".ipynb").read_text("utf8")
-    stale = {f"--{role} is {code}, and was {stored}"
-             for role, stored in re.findall(r"var\(--([\w-]+), *(#\w+)\)", text)
-             if stored != (code := palette.light(role))}  # fmt: skip
+    light = re.findall(r"var\(--([\w-]+), *(#\w+)\)", text)
+    dark = re.findall(r"--([\w-]+):(#\w+)[;}]", text)
+    stale = {role for role, code in light if code != palette.light(role)}
+    stale |= {role for role, code in dark if code != palette.VARIABLES[role].dark}
     assert not stale, f"{stale}; run: python book/build/notebooks.py --restyle"
 
 
 def test_a_changed_palette_restyles_a_stored_figure_and_leaves_all_else(page, monkeypatch):
     notebook = page.with_suffix(".ipynb")
-    figure = '#3440b0 <rect fill="var(--query,%s)"/> var(--accent,currentColor)'
-    notebook.write_text(figure % "#3440b0", "utf8")
+    figure = '#3440b0 {--query:%s;} <rect fill="var(--query,%s)"/> var(--accent,currentColor)'
+    before = palette.VARIABLES["query"]
+    notebook.write_text(figure % (before.dark, before.light), "utf8")
     assert tool.restyle(page) == "page.md: up to date"
     monkeypatch.setitem(palette.VARIABLES, "query", palette.Colour("#123456", "#abcdef"))
     assert tool.restyle(page) == "page.md: restyled"
-    assert notebook.read_text("utf8") == figure % "#123456"
+    assert notebook.read_text("utf8") == figure % ("#abcdef", "#123456")
 
 
 def test_a_lib_of_another_checkout_builds_nothing(tmp_path):
