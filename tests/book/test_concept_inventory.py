@@ -114,7 +114,7 @@ SOUND = {
 )
 def test_a_malformed_question_is_refused_with_its_reason(changed, words, monkeypatch):
     held = {"skills": {"a": "A"}, "questions": {"Q01": {**SOUND, **changed}}}
-    monkeypatch.setattr(module, "_load", lambda name: held)
+    monkeypatch.setattr(module, "load_catalogue", lambda package, name: held)
     monkeypatch.setattr(module, "skills", lambda: held["skills"])
     with pytest.raises(CatalogueError, match=words):
         questions.__wrapped__()

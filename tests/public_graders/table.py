@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from checks import judge
-from classroom.provided import load
+from classroom.provided import exercise_named
 from tests.public_graders import (
     arena,
     cs231n,
@@ -37,7 +37,7 @@ SIGNS = {"caught": "caught", "passes": "**passes**", "not asked": "–"}
 
 def our_verdict(bug: Bug) -> dict[str, object]:
     """What the check of this course says, to the same parts."""
-    task = load(PAGES[bug.task.split(".")[0]])[bug.task]
+    task = exercise_named(PAGES[bug.task.split(".")[0]])[bug.task]
     said = judge(task, ours(bug.pieces, bug.task))
     return {"status": said.status, "ideas": list(said.misconceptions),
             "sentence": said.sentences[0] if said.sentences else ""}  # fmt: skip
