@@ -43,7 +43,7 @@ class Questions:
         )
 
 
-def inventory(to: str = "chapters/") -> Questions:
+def inventory(to: str = "../chapters/") -> Questions:
     """All thirty questions: the concept inventory."""
     return Questions("inventory", questions(), to)
 
