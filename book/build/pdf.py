@@ -151,7 +151,7 @@ def make(folder: Path, pages: list[Leaf], paper: str, path: Path, browser: Brows
     """Make the PDF of these pages of a built book; the number of its pages."""
     me = course()
     bound = Bound(folder, pages, me.home)
-    css = (ROOT / "tools" / "paper.css").read_text("utf8")
+    css = (ROOT / "book" / "build" / "paper.css").read_text("utf8")
     head = f"<title>{escape(me.title)}</title>"
     tab = browser.new_page()
     # After the book's own style sheets, so in the body.

@@ -119,7 +119,7 @@ def test_the_fixture_is_small():
 
 def test_loading_needs_no_transformers():
     code = (
-        "import sys; from lib.gpt2 import GPT2; import torch;"
+        "import sys; from lib.pretrained.gpt2 import load_gpt2; import torch;"
         f"load_gpt2({str(TINY)!r})(torch.tensor([1, 2])); print(*sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

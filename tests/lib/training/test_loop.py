@@ -113,7 +113,7 @@ def test_matrices_decay_and_biases_and_gains_do_not(tokenizer):
 
 @pytest.mark.parametrize("optimiser", ["adamw", "muon"])
 def test_without_a_gradient_only_decay_changes_a_parameter(tokenizer, optimiser):
-    model, recipe = tiny(tokenizer), replace(TINY, optimiser=optimiser, weight_decay=0.3)
+    model, recipe = tiny(tokenizer), replace(TINY, optimizer=optimiser, weight_decay=0.3)
     maps = {id(one) for one in model.layers.parameters() if one.ndim == 2}
     before = [one.detach().clone() for one in model.parameters()]
     for one in model.parameters():
@@ -132,7 +132,7 @@ def test_without_a_gradient_only_decay_changes_a_parameter(tokenizer, optimiser)
 @pytest.mark.parametrize("optimiser", ["adamw", "muon"])
 def test_each_parameter_has_one_optimiser(tokenizer, optimiser):
     model = tiny(tokenizer)
-    trained = build_optimizers(model, replace(TINY, optimiser=optimiser))
+    trained = build_optimizers(model, replace(TINY, optimizer=optimiser))
     held = [id(one) for each in trained for group in each.param_groups for one in group["params"]]
     assert sorted(held) == sorted(map(id, model.parameters()))
 
@@ -342,7 +342,7 @@ def test_what_is_dropped_follows_from_the_step_and_the_seed(tokenizer):
 def test_a_training_that_stopped_goes_on_to_the_same_losses(
     corpora, tokenizer, tmp_path, optimiser
 ):
-    recipe, path = replace(TINY, optimiser=optimiser, accumulate=2), tmp_path / "run.pt"
+    recipe, path = replace(TINY, optimizer=optimiser, accumulate=2), tmp_path / "run.pt"
     whole = list(train_resumable(tiny(tokenizer, dropout=0.2), corpora[0], recipe, every=2))
     begun = train_resumable(
         tiny(tokenizer, dropout=0.2), corpora[0], recipe, every=2, checkpoint=path
