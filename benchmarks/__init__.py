@@ -1,1 +1,1 @@
-"""Speed against other libraries: every result is a ratio of calls timed in turn, in one run."""
+"""Speed against other libraries, as ratios measured in one run."""
