@@ -15,10 +15,10 @@ const all = Search._performSearch;
 Search._performSearch = (...asked) => all(...asked).slice(-MOST); // The best come last.
 
 const PLACES = [
-  [/^(glossary|notation)$/, 0.9],
+  [/^appendix\/(glossary|notation)$/, 0.9],
   [/^chapters\//, 0.8],
   [/^exercises\//, 0.4],
-  [/^reference\//, 0.3],
+  [/^appendix\/reference\//, 0.3],
 ];
 
 Scorer.score = ([page, , , , score]) => {
