@@ -13,7 +13,7 @@ from figures.widgets import Interactive
 from tests.support.jupyterlab import jupyterlab
 
 ROOM = Path(widgets.__file__).parent
-OWN = """from lib.encoder import load_minilm
+OWN = """from lib.pretrained.minilm import load_minilm
 from figures.playground.sentence import OwnSentence
 OwnSentence(load_minilm(), "She ate an apple.", "apple", ("microsoft", "orange"))"""
 FIGURES = sorted(path.stem for path in ROOM.glob("*.py") if path.stem != "__init__")
@@ -31,7 +31,7 @@ def class_of(module: str) -> str:
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a JupyterLab that serves one notebook with every figure."""
     folder = tmp_path_factory.mktemp("lab")
-    show = "from lib.widgets.{0} import {1}\n{0} = {1}()\n{0}"
+    show = "from figures.widgets.{0} import {1}\n{0} = {1}()\n{0}"
     cells = [nbformat.v4.new_code_cell(show.format(name, class_of(name))) for name in FIGURES]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)"}}
     notebook = nbformat.v4.new_notebook(cells=cells, metadata=kernel)
