@@ -152,6 +152,24 @@ def layer_norm(
     return scaled if bias is None else scaled + bias
 
 
+def rms_norm(
+    x: Float[Array, "*batch d_model"],
+    gain: Float[Array, " d_model"] | None = None,
+    eps: float = 1e-5,
+) -> Float[Array, "*batch d_model"]:
+    r"""Divide each vector by the root mean square of its features, then scale.
+
+    $y = g \odot x / \sqrt{\mathrm{mean}(x^2) + \epsilon}$: layer normalisation without subtracting
+    the mean and without a bias.
+
+    Source: Zhang and Sennrich 2019, equation 4; with $\epsilon$ inside the root as in Llama.
+    Taught in: chapter 18.
+    """
+    xp = array_namespace(x)
+    normal = x / xp.sqrt(xp.mean(x * x, axis=-1, keepdims=True) + eps)
+    return normal if gain is None else normal * gain
+
+
 def gelu(x: Float[Array, "*batch"], *, tanh: bool = True) -> Float[Array, "*batch"]:
     r"""Apply GELU: multiply x by the probability that a standard normal variable is below x.
 
@@ -169,6 +187,20 @@ def gelu(x: Float[Array, "*batch"], *, tanh: bool = True) -> Float[Array, "*batc
         return 0.5 * x * (1 + xp.erf(x / math.sqrt(2)))
     values = [math.erf(value / math.sqrt(2)) for value in xp.reshape(x, (-1,)).tolist()]
     return 0.5 * x * (1 + xp.reshape(xp.asarray(values, dtype=x.dtype), x.shape))
+
+
+def silu(x: Float[Array, "*batch"]) -> Float[Array, "*batch"]:
+    r"""Apply SiLU, also called Swish: multiply x by the logistic function of x.
+
+    $x\,\sigma(x) = x / (1 + e^{-x})$, a GELU with the logistic function in place of $\Phi$.
+
+    Source: Hendrycks and Gimpel 2016, section 2; Ramachandran, Zoph and Le 2017 as Swish.
+    Taught in: chapter 18.
+    """
+    xp = array_namespace(x)
+    # exp of a negative number only, so that nothing overflows: both branches are at most 1.
+    falling = xp.exp(-xp.abs(x))
+    return x * xp.where(x >= 0, 1 / (1 + falling), falling / (1 + falling))
 
 
 class RunningSoftmax(NamedTuple):

@@ -1,10 +1,21 @@
 """The KV cache: the keys and values of past tokens, stored for the next token."""
 
-from jaxtyping import Bool, Float
-from torch import Tensor
+from collections.abc import Callable
+from typing import NamedTuple
 
-from lib.attention.fused import fused
-from lib.shapes import AttentionOutput, mismatch
+from array_api_compat import array_namespace, device
+from jaxtyping import Bool, Float
+
+from lib.attention import masks
+from lib.attention.dot_product import attend
+from lib.shapes import Array, AttentionOutput, mismatch
+
+
+class KeysValues(NamedTuple):
+    """The keys and values of all tokens so far."""
+
+    keys: Float[Array, "*batch key d_k"]
+    values: Float[Array, "*batch key d_v"]
 
 
 class KeyValueCache:
@@ -21,27 +32,30 @@ class KeyValueCache:
     Raises: ValueError if the cache is full, ShapeError if it holds keys of a different shape.
     """
 
-    def __init__(self, context_length: int):
+    def __init__(self, context_length: int, *, attention: Callable[..., AttentionOutput] = attend):
         self.context_length, self.used = context_length, 0
-        self.keys: Tensor | None = None
-        self.values: Tensor | None = None
+        self.attention = attention
+        self.keys: Array | None = None
+        self.values: Array | None = None
 
     def __call__(
         self,
-        q: Float[Tensor, "*batch query d_k"],
-        k: Float[Tensor, "*batch query d_k"],
-        v: Float[Tensor, "*batch query d_v"],
-        mask: Bool[Tensor, "..."] | None = None,
+        q: Float[Array, "*batch query d_k"],
+        k: Float[Array, "*batch query d_k"],
+        v: Float[Array, "*batch query d_v"],
+        mask: Bool[Array, "..."] | None = None,
     ) -> AttentionOutput:
         """Store the new keys and values, then attend to all stored keys."""
-        self.store(k, v)
-        keys, values = (stored[..., : self.used, :] for stored in (self.keys, self.values))
-        return fused(q, keys, values, mask, causal=True)
+        keys, values = self.store(k, v)
+        if q.shape[-2] > 1:  # a single query is the last and attends to all keys
+            past = masks.causal(q.shape[-2], keys.shape[-2], like=q)
+            mask = past if mask is None else mask & past
+        return self.attention(q, keys, values, mask)
 
     def store(
-        self, k: Float[Tensor, "*batch query d_k"], v: Float[Tensor, "*batch query d_v"]
-    ) -> None:
-        """Append new keys and values to the stored keys and values."""
+        self, k: Float[Array, "*batch query d_k"], v: Float[Array, "*batch query d_v"]
+    ) -> KeysValues:
+        """Append new keys and values, and return all that are stored."""
         start, end = self.used, self.used + k.shape[-2]
         if end > self.context_length:
             raise ValueError(
@@ -49,8 +63,7 @@ class KeyValueCache:
                 f"after {start}. Start a new cache with the end of the sequence."
             )
         if self.keys is None:
-            self.keys = k.new_empty(*k.shape[:-2], self.context_length, k.shape[-1])
-            self.values = v.new_empty(*v.shape[:-2], self.context_length, v.shape[-1])
+            self.keys, self.values = self._allocate(k), self._allocate(v)
         if any(
             (*stored.shape[:-2], stored.shape[-1]) != (*new.shape[:-2], new.shape[-1])
             for stored, new in ((self.keys, k), (self.values, v))
@@ -63,3 +76,9 @@ class KeyValueCache:
             )
         self.keys[..., start:end, :], self.values[..., start:end, :] = k, v
         self.used = end
+        return KeysValues(self.keys[..., :end, :], self.values[..., :end, :])
+
+    def _allocate(self, x: Float[Array, "*batch query d_k"]) -> Float[Array, "*batch key d_k"]:
+        """Return uninitialised memory for vectors like these, up to the context length."""
+        shape = (*x.shape[:-2], self.context_length, x.shape[-1])
+        return array_namespace(x).empty(shape, dtype=x.dtype, device=device(x))

@@ -1,4 +1,4 @@
-"""The hyperparameters of a GPT-2, for the model, the published weights and the counting."""
+"""The hyperparameters of GPT-2 and Llama: for models, published weights and counting."""
 
 from dataclasses import dataclass
 
@@ -50,3 +50,42 @@ SIZES = {
     "gpt2-xl": Config(d_model=1600, heads=25, layers=48),
 }
 """The four sizes of GPT-2, by their published names."""
+
+
+@dataclass(frozen=True)
+class LlamaConfig:
+    """The hyperparameters of a Llama; the defaults are those of SmolLM2-135M.
+
+    Each of the `kv_heads` serves heads / kv_heads query heads. `base` sets the rotary angles.
+
+    Source: Allal et al. 2025; Touvron et al. 2023, table 2, for the first model of this shape.
+    Raises: ValueError for a size below 1, or for heads that do not fit.
+    """
+
+    vocab_size: int = 49_152
+    context_length: int = 8_192
+    d_model: int = 576
+    heads: int = 9
+    kv_heads: int = 3
+    layers: int = 30
+    d_ff: int = 1_536
+    base: float = 100_000.0
+    eps: float = 1e-5
+
+    def __post_init__(self) -> None:
+        for name, size in vars(self).items():
+            number = float if name in ("base", "eps") else int
+            if isinstance(size, bool) or not isinstance(size, number) or size <= 0:
+                kind = "a positive float" if number is float else "an int of at least 1"
+                raise ValueError(f"`{name}` must be {kind}; got {size!r}.")
+        if self.d_model % (2 * self.heads) or self.heads % self.kv_heads:
+            raise ValueError(
+                "`heads` must divide `d_model` into even dimensions, and `kv_heads` must divide "
+                f"`heads`; got d_model {self.d_model}, heads {self.heads}, "
+                f"kv_heads {self.kv_heads}."
+            )
+
+    @property
+    def d_k(self) -> int:
+        """The dimension of a query, a key and a value of one head."""
+        return self.d_model // self.heads

