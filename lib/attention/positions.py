@@ -1,6 +1,5 @@
 """Positional encodings, without which attention ignores the order of tokens."""
 
-import math
 from typing import NamedTuple
 
 from array_api_compat import array_namespace, device
@@ -19,9 +18,12 @@ def _even(width: int) -> None:
 
 def _angles(positions: Array, width: int, base: float) -> Array:
     """Give every pair of features its own frequency, from 1 radian per position to 1/base."""
+    # In float64 first: a frequency that is rounded once is right up to the farthest position.
+    frequencies = [base ** (-2 * pair / width) for pair in range(width // 2)]
     xp = array_namespace(positions)
-    pairs = xp.arange(width // 2, dtype=positions.dtype, device=device(positions))
-    return positions[..., None] * xp.exp(pairs * (-2 * math.log(base) / width))
+    return positions[..., None] * xp.asarray(
+        frequencies, dtype=positions.dtype, device=device(positions)
+    )
 
 
 def sinusoidal(
