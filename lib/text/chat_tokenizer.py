@@ -79,7 +79,8 @@ class ChatTokenizer(BytePair):
         config = path.with_name("tokenizer_config.json")
         settings = json.loads(config.read_text("utf8")) if config.is_file() else {}
         merges = [
-            pair if isinstance(pair, list) else pair.split() for pair in stored["model"]["merges"]
+            tuple(pair if isinstance(pair, list) else pair.split(" "))
+            for pair in stored["model"]["merges"]
         ]
         return cls(
             stored["model"]["vocab"],
