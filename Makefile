@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help book draft serve pdf lab notebooks doctor install quick test bench speeds bundle \
+.PHONY: help book draft serve pdf lab notebooks doctor install quick test seeds bench speeds bundle \
 	bundle-check compat site links media audit portability update wheels clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -12,7 +12,7 @@ PORT ?= 8000
 # The tests wait a fifth of their time, for browsers and kernels: one process more than processors.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 PAPER ?= a4
-NOT_HERE := $(if $(filter Linux,$(shell uname)),,not linux)
+NOT_HERE := $(if $(filter Linux,$(shell uname)),,and not linux)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 BUILD := $(BIN)/python book/build/sphinx_build.py --all
@@ -69,9 +69,12 @@ test: install ## install everything; then lint, unit tests, every notebook, the 
 	@echo "3/3 Unit tests, every notebook executed and compared, every page in a browser"
 	@$(if $(NOT_HERE),echo "The tests of the sandbox are left out: it needs Linux")
 	@# What is long comes first and what is short last, so that all processes end together.
-	@BOOK=_build/html $(BIN)/python -m pytest -m "$(NOT_HERE)" -n $(WORKERS) --dist loadfile \
+	@BOOK=_build/html $(BIN)/python -m pytest -m "not nightly $(NOT_HERE)" -n $(WORKERS) --dist loadfile \
 	--no-loadscope-reorder -p no:cacheprovider --nbval --nbval-sanitize-with tests/nbval.cfg \
 	$(sort $(wildcard chapters/*.ipynb)) tests $(sort $(wildcard exercises/*.ipynb))
+
+seeds: .venv/.course ## train what the pages train again, from other seeds (half an hour)
+	@$(BIN)/python -m pytest -m nightly -n $(WORKERS) --dist load -p no:cacheprovider tests
 
 bench: .venv/.bench/.installed ## measure the speed against others in 25 quiet minutes; fill the table
 	@PYTHONPATH=.venv/.bench $(BIN)/python -m benchmarks

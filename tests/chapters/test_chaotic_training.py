@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.pages import names_of
+from tests.support.seeds import training_seeds
 
 D_K, ROOT = 256, 16
 
@@ -18,7 +19,7 @@ def page(bare_lib) -> dict[str, Any]:
     return names_of("05_scaling", "seeds")
 
 
-@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("seed", training_seeds(3))
 def test_only_the_scaled_head_is_calm_at_learning_rate_1(page, seed):
     def growth(**start) -> float:
         """How far a change of 1e-15 in W_q carries."""
@@ -30,7 +31,7 @@ def test_only_the_scaled_head_is_calm_at_learning_rate_1(page, seed):
     assert growth(scale=1.0, shrink=1 / ROOT) > 1e-2
 
 
-@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("seed", training_seeds(3))
 def test_a_smaller_rate_helps_the_folded_head_and_not_the_raw_one(page, seed):
     def end(**start) -> float:
         return page["train"](D_K, **start, seed=seed)[-20:].mean()

@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from tests.support.pages import names_of
+from tests.support.seeds import training_seeds
 
-SEEDS = range(1, 6)
+SEEDS = training_seeds()
 
 
 @pytest.fixture(scope="module")

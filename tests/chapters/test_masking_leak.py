@@ -10,6 +10,7 @@ import torch
 
 from lib import seeds
 from tests.support.pages import names_of
+from tests.support.seeds import training_seeds
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +19,7 @@ def page(bare_lib) -> dict[str, Any]:
     return names_of("08_masking", "leak")
 
 
-@pytest.fixture(scope="module", params=range(1, 6))
+@pytest.fixture(scope="module", params=training_seeds())
 def pair(request, page) -> dict[bool, tuple[Any, torch.Tensor]]:
     """A model trained with the mask (True) and one without (False), and stories new to both."""
     seed = request.param

@@ -17,6 +17,7 @@ from lib.interpretability import head_scores, interventions, same_output
 from lib.models import attention_only
 from lib.seeds import generator
 from tests.support.pages import names_of
+from tests.support.seeds import training_seeds
 
 # The texts.
 
@@ -96,7 +97,7 @@ def page(bare_lib) -> dict[str, Any]:
     return names_of("16_heads", "seeds")
 
 
-@pytest.fixture(scope="module", params=range(1, 6))
+@pytest.fixture(scope="module", params=training_seeds())
 def two(request, page) -> tuple[Any, list]:
     """A trained model of two layers, and what was seen every ten steps."""
     return page["train"](2, 64, request.param)
@@ -121,11 +122,11 @@ def test_an_induction_head_scores_above_eight_tenths_and_both_scores_come_late(t
     assert before[:8].max() < 0.5
 
 
-def test_one_layer_does_not_learn_it(page):
-    for seed in range(1, 6):
-        _, seen = page["train"](1, 96, seed)
-        assert min(loss for loss, *_ in seen) > 2
-        assert seen[-1][1].max() < 0.3
+@pytest.mark.parametrize("seed", training_seeds())
+def test_one_layer_does_not_learn_it(page, seed):
+    _, seen = page["train"](1, 96, seed)
+    assert min(loss for loss, *_ in seen) > 2
+    assert seen[-1][1].max() < 0.3
 
 
 def test_the_tables_are_as_the_page_says(page, two):

@@ -9,6 +9,7 @@ from torch import nn
 from lib.models.seq2seq import NOTHING, DecoderBlock, Memory, Seq2Seq, pad
 from lib.seeds import set_seed
 from tests.support.pages import cells
+from tests.support.seeds import training_seeds
 
 PAGE = Path(__file__).resolve().parents[3] / "chapters" / "10_cross_attention.md"
 
@@ -149,7 +150,7 @@ def test_writing_reads_the_source_once_and_gives_the_weights_of_being_led_along(
         torch.testing.assert_close(weights, model.align([sentence], [words])[0])
 
 
-@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize("seed", training_seeds())
 def test_every_bound_that_chapter_10_states_holds_from_another_seed(seed, bare_calls):
     # Checking every shape of every step would take longer than the training.
     del bare_calls
