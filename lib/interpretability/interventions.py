@@ -6,7 +6,7 @@ The model of chapter 16 is in lib.models.attention_only, linear probes are in
 lib.interpretability.linear_probes.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,10 +18,8 @@ from torch import Tensor, nn
 
 from lib.attention.dot_product import attend
 from lib.attention.multi_head import MultiHeadAttention
+from lib.interpretability.head_rules import Heads, Rule, check_heads, zeros
 from lib.shapes import AttentionOutput, mismatch
-
-Rule = Callable[[int, AttentionOutput], AttentionOutput]
-Heads = Iterable[tuple[int, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +127,13 @@ def ablate(model: nn.Module, heads: Heads, *, mean: HeadOutputs | None = None) -
     Taught in: chapter 16.
     Raises: ValueError for a head that does not exist.
     """
-    new = {}
-    for layer, head in _checked(model, heads):
-        outputs = None if mean is None else mean.outputs[layer][..., head, :, :]
-        new[layer, head] = 0.0 if outputs is None else outputs.flatten(0, -2).mean(0)
-    with intervene(model, partial(_replace_outputs, new, slice(None))):
+    heads = _checked(model, heads)
+    rule = zeros(heads)
+    if mean is not None:
+        new = {(layer, head): mean.outputs[layer][..., head, :, :].flatten(0, -2).mean(0)
+               for layer, head in heads}  # fmt: skip
+        rule = partial(_replace_outputs, new, slice(None))
+    with intervene(model, rule):
         yield
 
 
@@ -154,14 +154,8 @@ def patch(
 
 
 def _checked(model: nn.Module, heads: Heads) -> list[tuple[int, int]]:
-    layers, heads = attentions(model), list(heads)
-    for layer, head in heads:
-        if not (0 <= layer < len(layers) and 0 <= head < layers[layer].heads):
-            sizes = ", ".join(str(attention.heads) for attention in layers)
-            raise ValueError(
-                f"There is no head ({layer}, {head}). Layers and heads are counted from 0; the "
-                f"layers have these numbers of heads: {sizes}."
-            )
+    heads = list(heads)
+    check_heads(heads, [attention.heads for attention in attentions(model)])
     return heads
 
 
@@ -172,7 +166,7 @@ def _replace_outputs(
     output = result.output
     for (_, head), value in (item for item in new.items() if item[0][0] == layer):
         own = output[..., head, :, :]
-        if isinstance(value, Tensor) and value.ndim > 1:
+        if value.ndim > 1:
             if value.shape != own.shape:
                 raise mismatch(
                     "The donor must be a run of the same shape.",
