@@ -7,11 +7,11 @@ import torch
 from lib.datasets.english import FRAMES, NAMES, ORDINARY, RIDDLE
 from lib.interpretability.head_rules import heads_off
 from lib.interpretability.head_scores import previous_token_score
-from lib.text.batches import pad_left
 from lib.models.config import LlamaConfig
 from lib.models.llama import Llama, parameter_shapes
 from lib.pretrained import smollm2
 from lib.seeds import generator
+from lib.text.batches import pad_left
 
 CONFIG = LlamaConfig(
     vocab_size=53, context_length=31, d_model=30, heads=5, kv_heads=1, layers=3, d_ff=37
