@@ -27,16 +27,16 @@ class Questions:
     to: str
 
     def __repr__(self) -> str:
-        return "\n".join(f"{n}. {one.ask} ..." for n, one in enumerate(self.asked, 1))
+        return "\n".join(f"{n}. {question.ask} ..." for n, question in enumerate(self.asked, 1))
 
     def _repr_html_(self) -> str:
-        led_to = {one.chapter for one in self.asked} | {FIRST, NEXT}
+        led_to = {question.chapter for question in self.asked} | {FIRST, NEXT}
         links = {
             number: [title, f"{self.to}{stem}.html"]
             for number, title, stem in titles() if number in led_to
         }  # fmt: skip
         edition = f' data-form="{form()}"' if self.kind == "inventory" else ""
-        body = "\n".join(asked(n, one, self.to) for n, one in enumerate(self.asked, 1))
+        body = "\n".join(asked(n, question, self.to) for n, question in enumerate(self.asked, 1))
         return (
             f'<div class="course-questions" data-kind="{self.kind}"{edition} '
             f'data-chapters="{escape(json.dumps(links))}">\n{body}\n</div>'
@@ -50,40 +50,43 @@ def inventory(to: str = "../chapters/") -> Questions:
 
 def diagnostic(to: str = "") -> Questions:
     """Ten of the questions, one for each of chapters 2 to 11: where to begin."""
-    return Questions("diagnostic", tuple(one for one in questions() if one.diagnostic), to)
+    return Questions(
+        "diagnostic", tuple(question for question in questions() if question.diagnostic), to
+    )
 
 
 def titles() -> list[tuple[str, str, str]]:
     """Every written chapter: its number in two digits, its title, and the name of its file."""
-    found = []
+    chapters = []
     for text in sorted(CHAPTERS.glob("[0-9][0-9]_*.md")):
         title = re.search(r"^# \d+\. (.+)$", text.read_text("utf8"), re.MULTILINE)[1]
-        found.append((text.stem[:2], title, text.stem))
-    return found
+        chapters.append((text.stem[:2], title, text.stem))
+    return chapters
 
 
-def asked(number: int, one: Question, to: str) -> str:
+def asked(number: int, question: Question, to: str) -> str:
     """One question as a group of radio buttons, and below it the folded answer."""
     choices = "\n".join(
-        f'<label><input type="radio" name="{one.id}" value="{n}"> <span>{text(choice.text)}</span>'
-        "</label>"
-        for n, choice in enumerate(one.choices)
+        f'<label><input type="radio" name="{question.id}" value="{n}"> '
+        f"<span>{text(choice.text)}</span></label>"
+        for n, choice in enumerate(question.choices)
     )
     return (
-        f'<fieldset class="course-question" id="{one.id}" data-skill="{skills()[one.skill]}" '
-        f'data-chapter="{one.chapter}" data-right="{one.right}">\n'
-        f"<legend><b>{number}.</b> {text(one.ask)}</legend>\n{choices}\n{key(number, one, to)}\n"
-        "</fieldset>"
+        f'<fieldset class="course-question" id="{question.id}" '
+        f'data-skill="{skills()[question.skill]}" '
+        f'data-chapter="{question.chapter}" data-right="{question.right}">\n'
+        f"<legend><b>{number}.</b> {text(question.ask)}</legend>\n"
+        f"{choices}\n{key(number, question, to)}\n</fieldset>"
     )
 
 
-def key(number: int, one: Question, to: str) -> str:
+def key(number: int, question: Question, to: str) -> str:
     """The answer to a question: why one choice is right, and which idea each other reveals."""
-    explained = "\n".join(explanation(n, choice) for n, choice in enumerate(one.choices))
-    page, _, anchor = one.read.removeprefix("chapters/").partition("#")
+    explained = "\n".join(explanation(n, choice) for n, choice in enumerate(question.choices))
+    page, _, anchor = question.read.removeprefix("chapters/").partition("#")
     words = "" if anchor.startswith("claim-") else f", \u201c{anchor.replace('-', ' ')}\u201d"
     href = f"{to}{page.replace('.html', '.ipynb')}#{anchor}"
-    read = f'<a class="course-read" href="{href}">chapter {int(one.chapter)}{words}</a>'
+    read = f'<a class="course-read" href="{href}">chapter {int(question.chapter)}{words}</a>'
     return (
         f'<details class="course-key"><summary>Answer to question {number}</summary>\n'
         f"<ul>\n{explained}\n</ul>\n<p>Read: {read}.</p>\n</details>"

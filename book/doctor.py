@@ -76,7 +76,7 @@ class Examination:
     @property
     def wrong(self) -> list[Finding]:
         """What must be mended before every page runs."""
-        return [one for one in self.findings if one.wrong and one.needed]
+        return [finding for finding in self.findings if finding.wrong and finding.needed]
 
     def __repr__(self) -> str:
         return self.text(details=False)
@@ -89,17 +89,17 @@ class Examination:
                 "One thing is not as it"
             )  # fmt: skip
             lines = [f"{count} should be."]
-        for one in self.findings:
-            if one.wrong and (one.needed or details):
+        for finding in self.findings:
+            if finding.wrong and (finding.needed or details):
                 lines += [
-                    f"  {'mend' if one.needed else 'note'}  {one.wrong}",
-                    f"        what it breaks: {one.breaks}",
-                    f"        what mends it:  {one.mend}",
+                    f"  {'mend' if finding.needed else 'note'}  {finding.wrong}",
+                    f"        what it breaks: {finding.breaks}",
+                    f"        what mends it:  {finding.mend}",
                 ]
-            elif not one.wrong and (one.needed or details):
-                detail = f" ({one.detail})" if details and one.detail else ""
-                lines.append(f"  good  {one.what}{detail}")
-        if any(one.pip for one in self.wrong):
+            elif not finding.wrong and (finding.needed or details):
+                detail = f" ({finding.detail})" if details and finding.detail else ""
+                lines.append(f"  good  {finding.what}{detail}")
+        if any(finding.pip for finding in self.wrong):
             lines.append(f"All that pip can mend: {PYTHON} -m book.doctor --repair")
         return "\n".join(lines)
 
@@ -114,8 +114,8 @@ def declared() -> dict[str, str]:
 
     Source: the core metadata of packages, Requires-Dist.
     """
-    said = (re.match(r"([\w.-]+)\s*(.*)", one) for one in metadata.requires(COURSE) or ())
-    return {canonical(one[1]): one[2] for one in said}
+    requirements = (re.match(r"([\w.-]+)\s*(.*)", line) for line in metadata.requires(COURSE) or ())
+    return {canonical(parts[1]): parts[2] for parts in requirements}
 
 
 def canonical(name: str) -> str:
@@ -128,34 +128,34 @@ def canonical(name: str) -> str:
 
 def pins(file: str = REQUIREMENTS) -> dict[str, str]:
     """The packages that a file of requirements pins, and their versions, with what it includes."""
-    found = {}
+    versions = {}
     for line in (ROOT / file).read_text("utf8").splitlines():
         if line.startswith("-r "):
-            found.update(pins(line[3:].strip()))
+            versions.update(pins(line[3:].strip()))
         elif line.strip() and not line.startswith("#"):
             name, version = line.split("==")
-            found[canonical(name)] = version.strip()
-    return found
+            versions[canonical(name)] = version.strip()
+    return versions
 
 
 def installed() -> dict[str, str]:
     """The packages that this Python sees, and their versions; of two copies, the one in use."""
-    found: dict[str, str] = {}
-    for one in metadata.distributions():
-        name = one.metadata["Name"]
+    versions: dict[str, str] = {}
+    for distribution in metadata.distributions():
+        name = distribution.metadata["Name"]
         if name:  # a folder that a failed installation left behind has none
-            found.setdefault(canonical(name), one.version)
-    return found
+            versions.setdefault(canonical(name), distribution.version)
+    return versions
 
 
-def disagreements(pinned: dict[str, str], found: dict[str, str]) -> dict[str, str]:
+def disagreements(pinned: dict[str, str], present: dict[str, str]) -> dict[str, str]:
     """The pinned packages that are not there as pinned: each with the version found, or "absent".
 
     A label after + names the build of one version (2.13.0+cpu) and makes no difference.
 
     Source: PEP 440, on local version labels.
     """
-    there = {name: found.get(name, "absent") for name in pinned}
+    there = {name: present.get(name, "absent") for name in pinned}
     return {name: v for name, v in there.items() if v.partition("+")[0] != pinned[name]}
 
 
@@ -168,10 +168,10 @@ def anew(*names: str) -> tuple[str, ...]:
 
 def python(version: tuple[int, ...] = sys.version_info[:2]) -> Finding:
     """Is this Python new enough?"""
-    said = metadata.metadata(COURSE)["Requires-Python"] if alone() else (
+    required = metadata.metadata(COURSE)["Requires-Python"] if alone() else (
         re.search(r'requires-python = "(.*)"', (ROOT / "pyproject.toml").read_text("utf8"))[1]
     )  # fmt: skip
-    least = said.removeprefix(">=").split(".")
+    least = required.removeprefix(">=").split(".")
     what, dotted, wanted = "Python is new enough", ".".join(map(str, version)), ".".join(least)
     if version >= tuple(map(int, least)):
         return Finding(what, detail=dotted)
@@ -183,10 +183,10 @@ def python(version: tuple[int, ...] = sys.version_info[:2]) -> Finding:
     )
 
 
-def packages(found: dict[str, str] | None = None) -> Finding:
+def packages(present: dict[str, str] | None = None) -> Finding:
     """Is every package there, in its pinned version?"""
     pinned = pins()
-    off = disagreements(pinned, installed() if found is None else found)
+    off = disagreements(pinned, installed() if present is None else present)
     what = "every package has its pinned version"
     if not off:
         return Finding(what, detail=f"{len(pinned)} packages")
@@ -197,20 +197,22 @@ def packages(found: dict[str, str] | None = None) -> Finding:
             "everything",
             advice="make lab installs them beside a Python of their own: .venv/bin/python",
         )
-    told = sorted(off, key=lambda name: (name not in BREAKS, name))
-    said = [
+    ordered = sorted(off, key=lambda name: (name not in BREAKS, name))
+    mismatches = [
         f"{name} is {off[name] if off[name] == 'absent' else f'{off[name]}, not {pinned[name]}'}"
-        for name in told[:6]
+        for name in ordered[:6]
     ] + ([f"{len(off) - 6} more"] if len(off) > 6 else [])
-    breaks = "; ".join(dict.fromkeys(BREAKS[name] for name in told if name in BREAKS))
+    breaks = "; ".join(dict.fromkeys(BREAKS[name] for name in ordered if name in BREAKS))
     some = [f"{name}=={pinned[name]}" for name in off] if len(off) <= 6 else ["-r", REQUIREMENTS]
-    return Finding(what, "; ".join(said), breaks or "the packages that need it", ("install", *some))
+    return Finding(
+        what, "; ".join(mismatches), breaks or "the packages that need it", ("install", *some)
+    )
 
 
 def imported() -> Finding:
     """Is there what the pages import, where nothing is pinned?"""
-    found = installed()
-    lost = [name for name in declared() if name not in found]
+    present = installed()
+    lost = [name for name in declared() if name not in present]
     what = "every package that the pages import is here"
     if not lost:
         return Finding(what, detail=f"{len(declared())} packages")
@@ -222,26 +224,29 @@ def imported() -> Finding:
 def torch_works(run=subprocess.run) -> Finding:
     """Does torch start, in a process of its own, and compute?"""
     done = run([sys.executable, "-c", TRIAL], capture_output=True, text=True)
-    what, said = "torch multiplies two matrices", done.stdout.split()
-    if done.returncode == 0 and said[:1] == ["12.0"]:
-        gpu = "a GPU" if said[2] == "True" else "no GPU, and none is needed"
-        return Finding(what, detail=f"threads: {said[1]}; {gpu}")
+    what, answers = "torch multiplies two matrices", done.stdout.split()
+    if done.returncode == 0 and answers[:1] == ["12.0"]:
+        gpu = "a GPU" if answers[2] == "True" else "no GPU, and none is needed"
+        return Finding(what, detail=f"threads: {answers[1]}; {gpu}")
     last = (done.stderr.strip().splitlines() or [f"it ended with code {done.returncode}"])[-1]
     return Finding(what, f"torch does not work: {last}", BREAKS["torch"], anew("torch"))
 
 
 def weights(folder: Path | None = None) -> Finding:
     """Are the real model's weights there, and whole?"""
-    what, said = "the real model's weights are whole", constants(ROOT / "lib/pretrained/minilm.py")
-    spec = importlib.util.find_spec(said["MODULE"]) if folder is None else None
+    what, expected = (
+        "the real model's weights are whole",
+        constants(ROOT / "lib/pretrained/minilm.py"),
+    )
+    spec = importlib.util.find_spec(expected["MODULE"]) if folder is None else None
     if spec and spec.submodule_search_locations:
         folder = Path(spec.submodule_search_locations[0]) / "model"
     file = folder / "model.safetensors" if folder else None
     there = bool(file and file.is_file())
-    if there and sha256(file) == said["SHA256"]:
+    if there and sha256(file) == expected["SHA256"]:
         return Finding(what)
     wrong = f"the real model's weights are {'damaged' if there else 'absent'}"
-    return Finding(what, wrong, BREAKS[said["PACKAGE"]], anew(said["PACKAGE"]))
+    return Finding(what, wrong, BREAKS[expected["PACKAGE"]], anew(expected["PACKAGE"]))
 
 
 def sha256(file: Path) -> str:
@@ -255,15 +260,17 @@ def sha256(file: Path) -> str:
 
 def constants(file: Path) -> dict[str, str]:
     """The text constants of a module, read without importing it: it may need what is absent."""
-    found = {}
+    values = {}
     for node in ast.parse(file.read_text("utf8")).body:
         if isinstance(node, ast.Assign):
             target, value = node.targets[0], node.value
-            lists = [one.elts if isinstance(one, ast.Tuple) else [one] for one in (target, value)]
+            lists = [
+                side.elts if isinstance(side, ast.Tuple) else [side] for side in (target, value)
+            ]
             for name, held in zip(*lists):  # noqa: B905, an older Python knows no strict
                 if isinstance(name, ast.Name) and isinstance(held, ast.Constant):
-                    found[name.id] = held.value
-    return found
+                    values[name.id] = held.value
+    return values
 
 
 def jupyter() -> Path:
@@ -321,12 +328,16 @@ def notebooks() -> Finding:
 def disk(free: int | None = None) -> Finding:
     """Is there room for what a reader may fetch or keep?"""
     free = shutil.disk_usage(ROOT).free if free is None else free
-    what, said = "there is room on the disk", f"{free / 1e9:.1f} GB free"
+    what, free_space = "there is room on the disk", f"{free / 1e9:.1f} GB free"
     if free >= ROOM:
-        return Finding(what, detail=said, needed=False)
+        return Finding(what, detail=free_space, needed=False)
     breaks = "fetching the published GPT-2 (chapter 12), keeping a training's checkpoints (13)"
     return Finding(
-        what, f"the disk is nearly full: {said}", breaks, advice="delete something", needed=False
+        what,
+        f"the disk is nearly full: {free_space}",
+        breaks,
+        advice="delete something",
+        needed=False,
     )
 
 
@@ -343,7 +354,7 @@ def examine() -> Examination:
 
 def repair(examination: Examination, run=subprocess.run) -> None:
     """Say each command that mends something, then run it."""
-    for pip in dict.fromkeys(one.pip for one in examination.wrong if one.pip):
+    for pip in dict.fromkeys(finding.pip for finding in examination.wrong if finding.pip):
         print("Running:", PYTHON, "-m pip", *pip, flush=True)
         run([sys.executable, "-m", "pip", *pip], cwd=ROOT)
     importlib.invalidate_caches()
@@ -351,13 +362,13 @@ def repair(examination: Examination, run=subprocess.run) -> None:
 
 def main(arguments: list[str]) -> int:
     """Look, repair if asked to, and say how it stands: 0 if every page can run."""
-    found = examine()
-    if "--repair" in arguments and found.wrong:
-        print(found.text())
-        repair(found)
-        found = examine()
-    print(found.text())
-    return 1 if found.wrong else 0
+    examination = examine()
+    if "--repair" in arguments and examination.wrong:
+        print(examination.text())
+        repair(examination)
+        examination = examine()
+    print(examination.text())
+    return 1 if examination.wrong else 0
 
 
 if __name__ == "__main__":

@@ -36,16 +36,18 @@ def show(thing: Any) -> Source:
 
     Raises: TypeError for anything that is not defined in lib.
     """
-    found = inspect.unwrap(thing) if callable(thing) else thing
-    module = getattr(found, "__module__", None) or ""
-    if not module.startswith("lib.") or not (inspect.isclass(found) or inspect.isroutine(found)):
+    definition = inspect.unwrap(thing) if callable(thing) else thing
+    module = getattr(definition, "__module__", None) or ""
+    if not module.startswith("lib.") or not (
+        inspect.isclass(definition) or inspect.isroutine(definition)
+    ):
         raise TypeError(
             "show: give a function or a class of lib, such as lib.attention.dot_product.attend"
         )
     path = module.replace(".", "/") + ".py"
     if getattr(sys.modules[module], "__path__", None):
         path = module.replace(".", "/") + "/__init__.py"
-    return Source(path, textwrap.dedent(inspect.getsource(found)).rstrip())
+    return Source(path, textwrap.dedent(inspect.getsource(definition)).rstrip())
 
 
 @dataclass(frozen=True)
@@ -57,15 +59,15 @@ class SourcesSay:
 
     def __repr__(self) -> str:
         lines = [
-            f"{one.id} ({one.source}): {one.claim} [{VERDICTS[one.verdict]}] {one.says}"
-            for one in self.claims
+            f"{claim.id} ({claim.source}): {claim.claim} [{VERDICTS[claim.verdict]}] {claim.says}"
+            for claim in self.claims
         ]
         return "\n".join([*lines, *map(citation, self.used)])
 
     @property
     def used(self) -> list[str]:
         """The sources that this chapter treats."""
-        return sorted({one.source for one in self.claims})
+        return sorted({claim.source for claim in self.claims})
 
     def _repr_html_(self) -> str:
         head = "".join(f'<th scope="col">{html.escape(word)}</th>' for word in HEAD)
@@ -85,10 +87,10 @@ def sources_say(chapter: str) -> SourcesSay:
 
     Raises: ValueError for a chapter that treats no claim.
     """
-    found = tuple(one for one in claims().values() if one.chapter == chapter)
-    if not found:
+    own_claims = tuple(claim for claim in claims().values() if claim.chapter == chapter)
+    if not own_claims:
         raise ValueError(f'sources_say: no claim belongs to chapter {chapter!r}; write "05"')
-    return SourcesSay(chapter, found)
+    return SourcesSay(chapter, own_claims)
 
 
 def progress(steps: int, label: str) -> Iterator[int]:
@@ -112,14 +114,14 @@ def progress(steps: int, label: str) -> Iterator[int]:
             bar.value = step + 1
 
 
-def row(one: Claim) -> str:
+def row(claim: Claim) -> str:
     """One claim as a row of the table."""
-    link = f'<a href="#claim-{one.id}">{one.id}</a>'
-    who = f'<abbr title="{html.escape(citation(one.source))}">{one.source}</abbr>'
-    verdict = f'<td class="verdict-{one.verdict}">{VERDICTS[one.verdict]}</td>'
+    link = f'<a href="#claim-{claim.id}">{claim.id}</a>'
+    who = f'<abbr title="{html.escape(citation(claim.source))}">{claim.source}</abbr>'
+    verdict = f'<td class="verdict-{claim.verdict}">{VERDICTS[claim.verdict]}</td>'
     return (
         f'<tr><th scope="row" style="white-space:nowrap">{link}</th><td>{who}</td>'
-        f"<td>{set_text(one.claim)}</td>{verdict}<td>{set_text(one.says)}</td></tr>"
+        f"<td>{set_text(claim.claim)}</td>{verdict}<td>{set_text(claim.says)}</td></tr>"
     )
 
 

@@ -82,8 +82,8 @@ def grid_cases(rng):
 def _telling(rng, n, m, side):
     for _ in range(100_000):
         grid = weights_of(rng, n, m, side)
-        found = [np.asarray(idea(grid, side)).tolist() for idea in (strongest, *INDICES)]
-        if all(found.count(one) == 1 for one in found):
+        answers = [np.asarray(idea(grid, side)).tolist() for idea in (strongest, *INDICES)]
+        if all(answers.count(answer) == 1 for answer in answers):
             return grid
     raise RuntimeError("no grid separates the ideas")
 
@@ -179,23 +179,24 @@ def _parts(version):
 def _if(off):
     """Report the pinned packages of which `off(version found or None, version pinned)` is true."""
 
-    def doctor(pins, found):
-        bad = [name for name, pin in pins.items() if off(found.get(name), pin)]
-        return {name: found.get(name, "absent") for name in bad}
+    def doctor(pins, installed):
+        bad = [name for name, pin in pins.items() if off(installed.get(name), pin)]
+        return {name: installed.get(name, "absent") for name in bad}
 
     return doctor
 
 
 DOCTOR = [
-    Wrong("M473", _if(lambda one, pin: one is None or _parts(one) < _parts(pin))),
-    Wrong("M474", _if(lambda one, pin: one is not None and one.partition("+")[0] != pin)),
-    Wrong("M475", _if(lambda one, pin: one is None)),
-    Wrong("M476", _if(lambda one, pin: one != pin)),
-    Wrong("M477", _if(lambda one, pin: one is None or _parts(one)[:2] != _parts(pin)[:2])),
-    Wrong("M478", lambda pins, found: {
-        **disagreements(pins, found), **{name: found[name] for name in found if name not in pins}}),
-    Wrong("M479", lambda pins, found: {
-        name: pins[name] for name in disagreements(pins, found)}),
+    Wrong("M473", _if(lambda there, pin: there is None or _parts(there) < _parts(pin))),
+    Wrong("M474", _if(lambda there, pin: there is not None and there.partition("+")[0] != pin)),
+    Wrong("M475", _if(lambda there, pin: there is None)),
+    Wrong("M476", _if(lambda there, pin: there != pin)),
+    Wrong("M477", _if(lambda there, pin: there is None or _parts(there)[:2] != _parts(pin)[:2])),
+    Wrong("M478", lambda pins, installed: {
+        **disagreements(pins, installed),
+        **{name: installed[name] for name in installed if name not in pins}}),
+    Wrong("M479", lambda pins, installed: {
+        name: pins[name] for name in disagreements(pins, installed)}),
 ]  # fmt: skip
 
 

@@ -62,8 +62,8 @@ TABLE = {
 }
 
 
-def _of(one, other, measure=functional.cosine):
-    return float(measure(TABLE[one], TABLE[other]))
+def _of(first, other, measure=functional.cosine):
+    return float(measure(TABLE[first], TABLE[other]))
 
 
 def _dot(a, b):
@@ -288,8 +288,8 @@ def _eleven_words(seed, d):
         rows = [_near(rng, aim, noise, length) for noise, aim, length in noises]
         rows += [_near(rng, aim, 0.6, 1.5) for aim in aims]
         table = np.stack([start, minus, plus, *rows, rng.normal(size=d)])
-        found = [idea.answer(0, 1, 2, table) for idea in ANALOGY]
-        if len({*found, analogy(0, 1, 2, table)}) == 1 + len(ANALOGY):
+        answers = [idea.answer(0, 1, 2, table) for idea in ANALOGY]
+        if len({*answers, analogy(0, 1, 2, table)}) == 1 + len(ANALOGY):
             return table
     raise RuntimeError("no table separates the ideas")
 

@@ -289,8 +289,8 @@ def gap(vectors, senses):
 
 def _gap(vectors, senses, measure=functional.cosine, itself=False, part=None):
     i, j = np.triu_indices(len(senses), 0 if itself else 1)
-    found, same = measure(vectors[i], vectors[j]), senses[i] == senses[j]
-    means = found[same].mean(), found[~same].mean()
+    measured, same = measure(vectors[i], vectors[j]), senses[i] == senses[j]
+    means = measured[same].mean(), measured[~same].mean()
     return float(means[0] - means[1] if part is None else means[part])
 
 
@@ -312,8 +312,8 @@ def use_cases(rng):
 
 def _sums(vectors, senses):
     i, j = np.triu_indices(len(senses), 1)
-    found, same = functional.cosine(vectors[i], vectors[j]), senses[i] == senses[j]
-    return float(found[same].sum() - found[~same].sum())
+    similarity, same = functional.cosine(vectors[i], vectors[j]), senses[i] == senses[j]
+    return float(similarity[same].sum() - similarity[~same].sum())
 
 
 def _against_all(vectors, senses, part):
@@ -364,7 +364,12 @@ def _best(distances, same, candidates, worth):
 
 def best_threshold(distances, same, candidates):
     """The candidate with the best mean of two shares: same called same, different different."""
-    return _best(distances, same, candidates, lambda one, other, *_: (one + other) / 2)
+    return _best(
+        distances,
+        same,
+        candidates,
+        lambda sensitivity, specificity, *_: (sensitivity + specificity) / 2,
+    )
 
 
 def _midway(distances, same, candidates):
@@ -377,15 +382,15 @@ def _by(worth):
 
 
 THRESHOLD = [
-    Wrong("M282", _by(lambda one, other, *_: -one - other)),
-    Wrong("M289", _by(lambda one, other, called, same: (called == same).mean())),
-    Wrong("M289", _by(lambda one, *_: one)),
-    Wrong("M289", _by(lambda one, other, *_: other)),
-    Wrong("M289", _by(lambda one, other, *_: one * other)),
-    Wrong("M289", _by(lambda one, other, *_: min(one, other))),
-    Wrong("M289", _by(lambda one, other, *_: -abs(one - other))),
-    Wrong("M289", _by(lambda one, other, c, same: 2 * (c & same).sum() / (c.sum() + same.sum()))),
-    Wrong("M289", _by(lambda one, other, c, same: (c & same).sum() / max(1, c.sum()))),
+    Wrong("M282", _by(lambda sensitivity, specificity, *_: -sensitivity - specificity)),
+    Wrong("M289", _by(lambda _, __, called, same: (called == same).mean())),
+    Wrong("M289", _by(lambda sensitivity, *_: sensitivity)),
+    Wrong("M289", _by(lambda _sensitivity, specificity, *_: specificity)),
+    Wrong("M289", _by(lambda sensitivity, specificity, *_: sensitivity * specificity)),
+    Wrong("M289", _by(lambda sensitivity, specificity, *_: min(sensitivity, specificity))),
+    Wrong("M289", _by(lambda sensitivity, specificity, *_: -abs(sensitivity - specificity))),
+    Wrong("M289", _by(lambda _, __, c, same: 2 * (c & same).sum() / (c.sum() + same.sum()))),
+    Wrong("M289", _by(lambda _, __, c, same: (c & same).sum() / max(1, c.sum()))),
     Wrong("M289", _midway),
 ]
 

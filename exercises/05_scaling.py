@@ -135,8 +135,8 @@ def _near(answer, case):
 
 def _follows_seed(answer, case):
     d_k, seed = case.args
-    one, again, other = (float(answer(d_k, number)) for number in (seed, seed, seed + 1))
-    return one == again != other
+    first, again, other = (float(answer(d_k, number)) for number in (seed, seed, seed + 1))
+    return first == again != other
 
 
 MEASURED = [
@@ -425,7 +425,7 @@ def _centred(answer, case):
 def _narrow(answer, case):
     # A variance of 1 / d_k is 2.7 times too large here.
     variances = [61 * w.var() for w in _parameters(answer(61, 23, 0))]
-    wrong = [f"{one:.2g}" for one in variances if not 0.7 < one < 1.4]
+    wrong = [f"{variance:.2g}" for variance in variances if not 0.7 < variance < 1.4]
     return not wrong or f"variance times d_model is {wrong[0]}, not 1"
 
 
@@ -451,10 +451,10 @@ def _attends(answer, case):
 
 def _seeded(answer, case):
     d_model, d_k, _ = case.args
-    one, again, other = (_parameters(answer(d_model, d_k, seed)) for seed in (0, 0, 1))
-    if not all(np.array_equal(a, b) for a, b in zip(one, again, strict=True)):
+    first, again, other = (_parameters(answer(d_model, d_k, seed)) for seed in (0, 0, 1))
+    if not all(np.array_equal(a, b) for a, b in zip(first, again, strict=True)):
         return "the same seed drew other parameters"
-    return not any(np.allclose(a, b) for a, b in zip(one, other, strict=True))
+    return not any(np.allclose(a, b) for a, b in zip(first, other, strict=True))
 
 
 def _drawn_apart(answer, case):

@@ -192,7 +192,7 @@ def changes_interleaved(outputs, w_o):
 
 
 def add_up(answer, case):
-    outputs, w_o = (np.asarray(one) for one in case.args)
+    outputs, w_o = (np.asarray(array) for array in case.args)
     total = np.asarray(answer(*case.args)).sum(0)
     return bool(np.allclose(total, merge_heads(outputs) @ w_o, atol=1e-4)) or (
         "the changes of the heads do not add up to the joined heads times W_o"

@@ -333,22 +333,24 @@ def links(table):
     return frozenset(map(tuple, np.argwhere(table).tolist()))
 
 
-def error_rate(found, sure, possible):
-    return toy_translation.alignment_error_rate(links(found), links(sure), links(possible))
+def error_rate(predicted, sure, possible):
+    return toy_translation.alignment_error_rate(links(predicted), links(sure), links(possible))
 
 
-def precision_and_recall(found, sure, possible):
-    return (found & possible).sum() / found.sum(), (found & sure).sum() / sure.sum()
+def precision_and_recall(predicted, sure, possible):
+    return (predicted & possible).sum() / predicted.sum(), (predicted & sure).sum() / sure.sum()
 
 
 def link_cases(rng):
     def draw(target, source):
         sure = np.eye(target, source, dtype=bool)
         possible = sure | (rng.random((target, source)) < 0.3)
-        found = np.eye(source, dtype=bool)[rng.integers(0, source, size=target)]
-        found[0] = sure[0]  # something is right
-        found[-1, 0] = found[-1, 1] = True  # and one word has more than one link
-        return Case((found, sure, possible), about=f"{target} target words, {source} source words")
+        predicted = np.eye(source, dtype=bool)[rng.integers(0, source, size=target)]
+        predicted[0] = sure[0]  # something is right
+        predicted[-1, 0] = predicted[-1, 1] = True  # and one word has more than one link
+        return Case(
+            (predicted, sure, possible), about=f"{target} target words, {source} source words"
+        )
 
     by_hand = [[[0, 1], [0, 1]], [[1, 0], [0, 1]], [[1, 1], [0, 1]]]
     example = Case(tuple(np.array(table, dtype=bool) for table in by_hand),

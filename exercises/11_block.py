@@ -40,8 +40,8 @@ def norm_cases(rng):
 
     plain = np.array([[1.0, 2.0, 3.0, 4.0], [4.0, 0.0, 0.0, 0.0]])
     simple = np.array([1.0, 1.0, 2.0, 1.0]), np.array([0.0, 1.0, 0.0, 0.0])
-    told = Case((plain, *simple, 0.05), about="tokens (1, 2, 3, 4) and (4, 0, 0, 0), eps = 0.05")
-    return [told, draw(3, 4, eps=0.1), draw(2, 3, 5, eps=0.01)]
+    by_hand = Case((plain, *simple, 0.05), about="tokens (1, 2, 3, 4) and (4, 0, 0, 0), eps = 0.05")
+    return [by_hand, draw(3, 4, eps=0.1), draw(2, 3, 5, eps=0.01)]
 
 
 def norm_wrong(**changes):
@@ -326,7 +326,7 @@ LAYER_WRONG = [
     Wrong("M246", layer_wrong(bend=functional.gelu)), Wrong("M55", layer_wrong(bend=relu)),
     Wrong("M239", layer_wrong(bend=lambda x: x)),
     Wrong("M06", layer_wrong(order=(1, 0, 2))),
-    *(Wrong("M43", layer_wrong(order=one)) for one in ((2, 1, 0), (0, 2, 1))),
+    *(Wrong("M43", layer_wrong(order=order)) for order in ((2, 1, 0), (0, 2, 1))),
     *(Wrong("M10", layer_wrong(stored=(name,))) for name in LINEAR[:3]),
     *(Wrong("M44", layer_wrong(without=names)) for names in (LINEAR, *zip(LINEAR, strict=True))),
     Wrong("M37", layer_wrong(cut=split_by_view)), Wrong("M39", layer_wrong(cut=dealt_out)),
@@ -390,9 +390,9 @@ def stream_variance(start, added, blocks, scaled, *, changes=2, shrink=lambda nu
 
 def variance_cases(rng):
     del rng  # the numbers are chosen so that no two wrong ideas agree
-    told = "start {}, added {}, {} blocks, scaled = {}"
+    template = "start {}, added {}, {} blocks, scaled = {}"
     return [
-        Case(args, about=told.format(*args))
+        Case(args, about=template.format(*args))
         for args in (
             (1.0, 0.5, 12, False),
             (1.0, 0.5, 12, True),
@@ -443,7 +443,8 @@ EXERCISE = Exercise(
             id="11.2", name="gelu", title="The GELU of GPT-2", difficulty=1, importance=3,
             minutes=5, reference=gelu, cases=gelu_cases, read=f"{PAGE}#claim-S0-50",
             wrong=[
-                Wrong("M54", exact), Wrong("M55", relu), *(Wrong("M238", one) for one in CURVES),
+                Wrong("M54", exact), Wrong("M55", relu),
+                *(Wrong("M238", curve) for curve in CURVES),
             ],
         ),
         Task(

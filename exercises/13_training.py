@@ -273,10 +273,10 @@ def shorter(norm):
 
 
 OTHER_NORMS = [
-    lambda gradients: max(float(abs(one).max()) for one in gradients),
-    lambda gradients: sum(float(abs(one).sum()) for one in gradients),
-    lambda gradients: sum(norm_of([one]) for one in gradients) / len(gradients),
-    lambda gradients: max(norm_of([one]) for one in gradients),
+    lambda gradients: max(float(abs(gradient).max()) for gradient in gradients),
+    lambda gradients: sum(float(abs(gradient).sum()) for gradient in gradients),
+    lambda gradients: sum(norm_of([gradient]) for gradient in gradients) / len(gradients),
+    lambda gradients: max(norm_of([gradient]) for gradient in gradients),
     lambda gradients: norm_of(gradients[-1:]),
 ]
 
@@ -286,9 +286,9 @@ def clip_step(weights, parts, longest, rate):
 
 
 def clip_rows(gradients, longest):
-    norms = [np.linalg.norm(one, axis=-1, keepdims=True) for one in gradients]
-    return [one * np.minimum(1, longest / norm)
-            for one, norm in zip(gradients, norms, strict=True)]  # fmt: skip
+    norms = [np.linalg.norm(gradient, axis=-1, keepdims=True) for gradient in gradients]
+    return [gradient * np.minimum(1, longest / norm)
+            for gradient, norm in zip(gradients, norms, strict=True)]  # fmt: skip
 
 
 def size_of(gradients):
@@ -518,7 +518,7 @@ EXERCISE = Exercise(
                 Wrong("M275", scaled(lambda g, longest: max(1, longest / norm_of(g)))),
                 Wrong("M275", scaled(lambda g, longest: min(1, longest / norm_of(g) ** 2))),
                 Wrong("M275", scaled(lambda g, longest: min(
-                    1, longest / sum(norm_of([one]) for one in g)))),
+                    1, longest / sum(norm_of([gradient]) for gradient in g)))),
                 Wrong("M275", scaled(lambda g, longest: min(
                     1, longest / norm_of(g) * math.sqrt(size_of(g))))),
                 *(Wrong("M275", scaled(shorter(norm))) for norm in OTHER_NORMS),

@@ -13,9 +13,9 @@ PAGE = "chapters/15_counting.html"
 
 def rows(vocab, d_model, heads, d_k, layers, d_ff, *, maps=(1, 1, 1, 1), wide=(1, 1), out=1):
     """The eight rows of the ledger; what may be counted otherwise is a factor."""
-    one = layers * heads * d_k * d_model
+    projection = layers * heads * d_k * d_model
     feed_forward = layers * d_model * d_ff
-    attention = (one * by for by in maps)
+    attention = (projection * by for by in maps)
     return vocab * d_model, *attention, *(feed_forward * by for by in wide), out * vocab * d_model
 
 
@@ -38,11 +38,11 @@ def rows_of(**sizes):
 
 
 def square_value(vocab, d_model, heads, d_k, layers, d_ff, *, out=False):
-    found = list(rows(vocab, d_model, heads, d_k, layers, d_ff))
-    found[3] = layers * heads * d_model**2
+    counts = list(rows(vocab, d_model, heads, d_k, layers, d_ff))
+    counts[3] = layers * heads * d_model**2
     if out:
-        found[4] = 0
-    return tuple(found)
+        counts[4] = 0
+    return tuple(counts)
 
 
 def network_per_head(vocab, d_model, heads, d_k, layers, d_ff):
@@ -50,16 +50,16 @@ def network_per_head(vocab, d_model, heads, d_k, layers, d_ff):
 
 
 def down_inside(vocab, d_model, heads, d_k, layers, d_ff, *, up=False):
-    found = list(rows(vocab, d_model, heads, d_k, layers, d_ff))
-    found[5] = layers * d_ff**2 if up else found[5]
-    found[6] = layers * d_ff**2
-    return tuple(found)
+    counts = list(rows(vocab, d_model, heads, d_k, layers, d_ff))
+    counts[5] = layers * d_ff**2 if up else counts[5]
+    counts[6] = layers * d_ff**2
+    return tuple(counts)
 
 
 def one_joint_output(vocab, d_model, heads, d_k, layers, d_ff):
-    found = list(rows(vocab, d_model, heads, d_k, layers, d_ff))
-    found[4] = layers * d_model**2
-    return tuple(found)
+    counts = list(rows(vocab, d_model, heads, d_k, layers, d_ff))
+    counts[4] = layers * d_model**2
+    return tuple(counts)
 
 
 ROWS_WRONG = [

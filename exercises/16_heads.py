@@ -292,7 +292,7 @@ def row_of(answer, case):
 
 
 def arrays_of(case):
-    return [np.asarray(one) for one in case.args]
+    return [np.asarray(array) for array in case.args]
 
 
 def is_a_row(answer, case):
@@ -408,9 +408,9 @@ def run_cases(rng):
         def score(outputs):
             """A number that the rest of the model makes of the heads' outputs."""
             library = torch if isinstance(outputs, torch.Tensor) else np
-            one, two = (library.asarray(side) for side in sides)
-            one, two = ((outputs * side).sum() for side in (one, two))
-            return one + 0.4 * one * two + two**2
+            first, second = (library.asarray(side) for side in sides)
+            first, second = ((outputs * side).sum() for side in (first, second))
+            return first + 0.4 * first * second + second**2
 
         # A run that is corrupted differs: without a gap there is nothing to bring back.
         corrupted *= 0.5
@@ -441,8 +441,8 @@ def probed(x, labels, control, train, *, fit=None, test=None, second=None):
     """Accuracy on held-out vectors, and what of it a control task does not reach."""
     fitted = train if fit is None else fit(train)
     tested = ~train if test is None else test(train)
-    one, two = (accuracy(x, names, fitted, tested) for names in (labels, control))
-    return one, second(one, two) if second else one - two
+    on_labels, on_control = (accuracy(x, names, fitted, tested) for names in (labels, control))
+    return on_labels, second(on_labels, on_control) if second else on_labels - on_control
 
 
 def probe_with(**changes):
@@ -450,24 +450,26 @@ def probe_with(**changes):
 
 
 def control_in_training(x, labels, control, train):
-    one = accuracy(x, labels, train, ~train)
-    return one, one - accuracy(x, control, train, train)
+    on_labels = accuracy(x, labels, train, ~train)
+    return on_labels, on_labels - accuracy(x, control, train, train)
 
 
 def gap_of_training(x, labels, control, train):
     del control
-    one = accuracy(x, labels, train, ~train)
-    return one, accuracy(x, labels, train, train) - one
+    on_labels = accuracy(x, labels, train, ~train)
+    return on_labels, accuracy(x, labels, train, train) - on_labels
 
 
 def chance_taken_off(x, labels, control, train):
-    one, _ = probed(x, labels, control, train)
-    return one, one - 1 / len(np.unique(labels))
+    on_labels, _ = probed(x, labels, control, train)
+    return on_labels, on_labels - 1 / len(np.unique(labels))
 
 
 def commonest_taken_off(x, labels, control, train):
-    one, _ = probed(x, labels, control, train)
-    return one, one - np.unique(labels[~train], return_counts=True)[1].max() / (~train).sum()
+    on_labels, _ = probed(x, labels, control, train)
+    return on_labels, on_labels - np.unique(labels[~train], return_counts=True)[1].max() / (
+        ~train
+    ).sum()
 
 
 def train_and_test_exchanged(x, labels, control, train):
@@ -475,8 +477,8 @@ def train_and_test_exchanged(x, labels, control, train):
 
 
 def errors(x, labels, control, train):
-    one, gain = probed(x, labels, control, train)
-    return 1 - one, -gain
+    on_labels, gain = probed(x, labels, control, train)
+    return 1 - on_labels, -gain
 
 
 def everything(train):
@@ -492,7 +494,7 @@ def probe_cases(rng):
         control = rng.integers(senses, size=9)[words]
         train = rng.permutation(n) < n // 2
         sets = labels[train], labels[~train], control[train], control[~train]
-        if any(len(np.unique(one)) < senses for one in sets):
+        if any(len(np.unique(part)) < senses for part in sets):
             return draw(n, features, senses)
         about = f"{n} vectors of {features} numbers, {senses} labels"
         return Case((x, labels, control, train), about=about)
@@ -696,10 +698,10 @@ EXERCISE = Exercise(
                 Wrong("M429", probe_with(fit=everything)),
                 Wrong("M429", probe_with(fit=lambda train: ~train, test=lambda train: ~train)),
                 Wrong("M427+M429", probe_with(fit=everything, test=everything)),
-                Wrong("M428", probe_with(second=lambda one, two: two)),
-                Wrong("M428", probe_with(second=lambda one, two: one)),
-                Wrong("M428", probe_with(second=lambda one, two: two - one)),
-                Wrong("M428", probe_with(second=lambda one, two: one / two)),
+                Wrong("M428", probe_with(second=lambda accuracy, control: control)),
+                Wrong("M428", probe_with(second=lambda accuracy, control: accuracy)),
+                Wrong("M428", probe_with(second=lambda accuracy, control: control - accuracy)),
+                Wrong("M428", probe_with(second=lambda accuracy, control: accuracy / control)),
                 Wrong("M427", control_in_training),
                 Wrong("M428", gap_of_training),
                 Wrong("M428", chance_taken_off),

@@ -39,11 +39,11 @@ def wrongs(ideas):
 
 
 def softmax_cases(rng):
-    told = np.log([1.0, 2.0, 3.0])
+    scores = np.log([1.0, 2.0, 3.0])
     hidden = np.array([[0.0, -np.inf, np.log(3)], [-np.inf, np.log(2), np.log(6)]])
-    high = np.stack([told + 1000, told[::-1] + 900, told])
+    high = np.stack([scores + 1000, scores[::-1] + 900, scores])
     return [
-        Case((told,), about="scores ln 1, ln 2, ln 3: the weights are 1/6, 2/6, 3/6"),
+        Case((scores,), about="scores ln 1, ln 2, ln 3: the weights are 1/6, 2/6, 3/6"),
         Case((hidden,), about="two rows, in each of which a key is hidden by minus infinity"),
         Case((high,), about="three rows, near 1000, 900 and 0"),
         Case((rng.normal(size=(3, 3)),), about="a square table"),
@@ -95,9 +95,9 @@ def norm_cases(rng):
         return Case((x, *dress), about=f"x of shape {shape}")
 
     # Variance 9/100000, and with epsilon 1/10000, whose root is 1/100.
-    told = np.array([[0.015, -0.015, 0, 0, 0], [0, 0, 0.015, 0, -0.015]])
+    small = np.array([[0.015, -0.015, 0, 0, 0], [0, 0, 0.015, 0, -0.015]])
     about = "0.015 and -0.015 among zeros: these become 3/2 and -3/2"
-    return [Case((told, np.ones(5), np.zeros(5)), about=about), draw(3, 7), draw(2, 3, 5)]
+    return [Case((small, np.ones(5), np.zeros(5)), about=about), draw(3, 7), draw(2, 3, 5)]
 
 
 def moved_alike(answer, case):
@@ -152,8 +152,8 @@ def future_unseen(answer, case):
     x, p, heads = case.args
     other = x + 0
     other[..., -1, :] = other[..., -1, :] + 1
-    one, two = (table(answer, x, p, heads)[..., :-1, :] for x in (x, other))
-    return near(one, two)
+    first, second = (table(answer, x, p, heads)[..., :-1, :] for x in (x, other))
+    return near(first, second)
 
 
 def nobody_else(answer, case):
@@ -173,7 +173,7 @@ def layer(rng, d_model, place=""):
     sizes = {"attn.c_attn": 3, "attn.c_proj": 1, "mlp.c_fc": 4}
     shapes = {name: (d_model, by * d_model) for name, by in sizes.items()}
     p |= maps(rng, shapes | {"mlp.c_proj": (4 * d_model, d_model)})
-    return {f"{place}{name}": one for name, one in p.items()}
+    return {f"{place}{name}": array for name, array in p.items()}
 
 
 def dress(rng, d_model, name):
@@ -192,7 +192,7 @@ def block_cases(rng):
 def silent(answer, case):
     """A layer whose last maps are 0 adds nothing."""
     x, p, heads = case.args
-    mute = {name: one * ("c_proj" not in name) for name, one in p.items()}
+    mute = {name: array * ("c_proj" not in name) for name, array in p.items()}
     return near(table(lambda: x), table(answer, x, mute, heads))
 
 
@@ -204,11 +204,11 @@ def loss_cases(rng):
         logits, ids = rng.normal(size=(*shape, vocab)), rng.integers(vocab, size=shape)
         return Case((logits, ids), about=f"logits of shape {logits.shape}")
 
-    told = np.log([[1.0, 2, 3], [1, 4, 5], [7, 1, 1]]), np.array([0, 1, 2])
+    arguments = np.log([[1.0, 2, 3], [1, 4, 5], [7, 1, 1]]), np.array([0, 1, 2])
     sure = np.array([[0.0, -900, 1], [1, 0, -1], [0, 0, 0]]), np.array([0, 1, 0])
     high = rng.normal(size=(3, 5)) + 1000, np.array([3, 1, 4])
     return [
-        Case(told, about="the second token had the weight 2/6, the third 5/10"),
+        Case(arguments, about="the second token had the weight 2/6, the third 5/10"),
         Case(sure, about="a token that was thought all but impossible came next"),
         Case(high, about="every logit is near 1000"),
         draw(2, 5, vocab=7),
@@ -219,9 +219,9 @@ def loss_cases(rng):
 def alike_for_all(answer, case):
     """Logits that know nothing cost ln V."""
     logits, ids = case.args
-    said = float(table(answer, logits * 0 + 3, ids))
+    got = float(table(answer, logits * 0 + 3, ids))
     right = math.log(logits.shape[-1])
-    return abs(said - right) < 1e-4 or f"for {logits.shape[-1]} equal logits yours is {said:.3g}"
+    return abs(got - right) < 1e-4 or f"for {logits.shape[-1]} equal logits yours is {got:.3g}"
 
 
 def rolled(logits, ids, by):
@@ -363,7 +363,7 @@ def counted(number, what):
 def by_hand():
     """A layer of zeros adds nothing; 0.015 and -0.015 among zeros become 3/2 and -3/2."""
     words = np.array([[1.0, -1, 0, 0, 0], [0, 1, -1, 0, 0], [0, 0, 0, 1, -1]]) / 100
-    p = {name: one * 0 for name, one in layer(np.random.default_rng(0), 5, "h.0.").items()}
+    p = {name: array * 0 for name, array in layer(np.random.default_rng(0), 5, "h.0.").items()}
     p |= {"wte.weight": words, "wpe.weight": np.concatenate([words, words[:2]]) / 2}
     p |= {"ln_f.weight": np.ones(5), "ln_f.bias": np.zeros(5)}
     about = "a layer of zeros: the logits are 3/100 on the diagonal, -3/200 beside it, and 0"

@@ -98,7 +98,7 @@ def by_torch(x, p, name):
     """What `F.linear` makes of a weight that lies the other way round."""
     import torch
 
-    inputs = (torch.from_numpy(one) for one in (x, p[f"{name}.weight"], p[f"{name}.bias"]))
+    inputs = (torch.from_numpy(array) for array in (x, p[f"{name}.weight"], p[f"{name}.bias"]))
     return torch.nn.functional.linear(*inputs).numpy()
 
 
@@ -173,8 +173,8 @@ def attention(x, p, heads, *, parts=thirds, order=(0, 1, 2), cut=split, join=mer
     q, k, v = (cut(joint[i], heads) for i in order)
     scores = score(q, k, v) * scale(x.shape[-2], q.shape[-1], heads)
     weights = weigh(scores, allowed(x.shape[-2]))
-    found = join(mix(weights, k, v, cut(x, heads)))
-    return linear(found, p, "c_proj", **maps) if project else found
+    mixed = join(mix(weights, k, v, cut(x, heads)))
+    return linear(mixed, p, "c_proj", **maps) if project else mixed
 
 
 def weights_of(powers, allowed, axes):
@@ -324,7 +324,7 @@ def block(x, p, heads, *, frame=pre_norm, norm=layer_norm, attend=attention, thi
 
 def inside(p, place):
     """The parameters below a place, by the rest of their names."""
-    return {name.removeprefix(place): one for name, one in p.items() if name.startswith(place)}
+    return {name.removeprefix(place): array for name, array in p.items() if name.startswith(place)}
 
 
 # the loss -----------------------------------------------------------------------------------------
@@ -423,7 +423,9 @@ def dropping(after_attention, after_thought):
 
 
 def drawn_anew(ids, p, heads):
-    return gpt2(ids, {name: np.random.normal(0, 0.02, one.shape) for name, one in p.items()}, heads)
+    return gpt2(
+        ids, {name: np.random.normal(0, 0.02, array.shape) for name, array in p.items()}, heads
+    )
 
 
 def final_norm_again(x, place, p):

@@ -22,8 +22,8 @@ def table(answer, *args):
     return plain(answer(*args)).as_numbers().values.astype(float)
 
 
-def near(one, other, allowed=1e-4):
-    return bool(np.allclose(one, other, rtol=allowed, atol=allowed * np.abs(one).max()))
+def near(first, other, allowed=1e-4):
+    return bool(np.allclose(first, other, rtol=allowed, atol=allowed * np.abs(first).max()))
 
 
 def of_same_library(like, array):
@@ -38,8 +38,8 @@ def causal(answer, case):
     half, words = ids.shape[-1] // 2, len(p["wte.weight"])
     other = ids + 0
     other[..., half:] = (other[..., half:] + 1) % words
-    one, two = (table(answer, text, p, heads)[..., :half, :] for text in (ids, other))
-    return near(one, two) or f"a change from token {half} on moves what stands before it"
+    first, second = (table(answer, text, p, heads)[..., :half, :] for text in (ids, other))
+    return near(first, second) or f"a change from token {half} on moves what stands before it"
 
 
 def cut_short(answer, case):
@@ -78,11 +78,11 @@ def reordered_heads(answer, case):
     turned = np.arange(d_model).reshape(heads, -1)[::-1].ravel()
     joint = np.concatenate([turned + i * d_model for i in range(3)]).tolist()
     other = dict(p)
-    for name, one in p.items():
+    for name, array in p.items():
         if "c_attn" in name:
-            other[name] = one[..., joint]
+            other[name] = array[..., joint]
         elif name.endswith("attn.c_proj.weight"):
-            other[name] = one[turned.tolist()]
+            other[name] = array[turned.tolist()]
     return near(table(answer, ids, p, heads), table(answer, ids, other, heads))
 
 
@@ -91,19 +91,23 @@ def shifted_keys(answer, case):
     ids, p, heads = case.args
     d_model = p["wte.weight"].shape[-1]
     other = dict(p)
-    for name, one in p.items():
+    for name, array in p.items():
         if name.endswith("c_attn.bias"):
-            other[name] = one + 0
+            other[name] = array + 0
             other[name][d_model : 2 * d_model] = other[name][d_model : 2 * d_model] + 3000
     return near(table(answer, ids, p, heads), table(answer, ids, other, heads), 1e-2)
 
 
 def order_invisible(answer, case):
     ids, p, heads = case.args
-    one = {name: part for name, part in p.items() if not name.startswith("h.") or "h.0." in name}
-    one["wpe.weight"] = one["wpe.weight"] * 0
+    shallow = {
+        name: part for name, part in p.items() if not name.startswith("h.") or "h.0." in name
+    }
+    shallow["wpe.weight"] = shallow["wpe.weight"] * 0
     turned = [*range(ids.shape[-1] - 2, -1, -1), ids.shape[-1] - 1]
-    last, other = (table(answer, text, one, heads)[..., -1, :] for text in (ids, ids[..., turned]))
+    last, other = (
+        table(answer, text, shallow, heads)[..., -1, :] for text in (ids, ids[..., turned])
+    )
     return near(last, other)
 
 
@@ -111,15 +115,15 @@ def at_the_start(answer, case):
     ids, p, heads = case.args
     rng = np.random.default_rng(0)
     fresh = {
-        name: one * 0 + name.endswith(".weight") for name, one in p.items()
+        name: array * 0 + name.endswith(".weight") for name, array in p.items()
     }  # gains and biases
-    for name, one in p.items():
-        if one.ndim == 2:
-            fresh[name] = of_same_library(ids, rng.normal(0, 0.02, size=tuple(one.shape)))
+    for name, array in p.items():
+        if array.ndim == 2:
+            fresh[name] = of_same_library(ids, rng.normal(0, 0.02, size=tuple(array.shape)))
     words = len(p["wte.weight"])
-    said = loss(table(answer, ids, fresh, heads), np.asarray(ids))
+    value = loss(table(answer, ids, fresh, heads), np.asarray(ids))
     right = math.log(words)
-    return abs(said - right) < 0.2 or f"it is {said:.2f}, and ln {words} is {right:.2f}"
+    return abs(value - right) < 0.2 or f"it is {value:.2f}, and ln {words} is {right:.2f}"
 
 
 @functools.cache
@@ -129,14 +133,14 @@ def stored():
 
     p = load_file(TINY / "model.safetensors")
     expected = load_file(TINY / "expected.safetensors")
-    p = {name.removeprefix("transformer."): one.astype(np.float64) for name, one in p.items()}
+    p = {name.removeprefix("transformer."): array.astype(np.float64) for name, array in p.items()}
     return p, expected["ids"].astype(np.int64), expected["logits"]
 
 
 def as_transformers(answer, case):
     p, ids, logits = stored()
     like = case.args[0]
-    given = {name: of_same_library(like, one + 0) for name, one in p.items()}
+    given = {name: of_same_library(like, array + 0) for name, array in p.items()}
     got = table(answer, of_same_library(like, ids + 0), given, 5)
     gap = np.abs(got - logits).max() / np.abs(logits).max()
     return bool(gap < 1e-4) or f"the largest difference is {gap:.1g} of the largest logit"

@@ -32,10 +32,10 @@ hypothesis.settings.load_profile("course")
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """The machine's Chromium, headless."""
-    found = chromium()
-    assert found, "No Chromium was found. Install it, or set CHROMIUM to its path."
+    program = chromium()
+    assert program, "No Chromium was found. Install it, or set CHROMIUM to its path."
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=CHROMIUM)
+        browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM)
         yield browser
         browser.close()
 

@@ -57,7 +57,6 @@ ALLOWED = {  # what matplotlib writes for black, to be replaced; a colour that t
 }
 
 
-NAMED_IN_FULL = ["checks", "classroom"]  # add a package when none of its variables is called `one`
 STILL_SHARED = {  # names with two meanings: take one out when it has one, and never add any
     "main",  # of a program, wherever it is
     "exercise",  # in the sandbox a function that does nothing stands for that of checks
@@ -165,14 +164,6 @@ def test_one_word_one_meaning():
     assert not new, f"rename one of each, so that a name has one meaning: {new}"
 
 
-@pytest.mark.parametrize("package", NAMED_IN_FULL)
-def test_a_variable_is_named_for_what_it_holds(package):
-    for path in modules(package):
-        for node in ast.walk(ast.parse(read(path))):
-            name = getattr(node, "id", getattr(node, "arg", ""))
-            assert name not in ("one", "said", "found", "told"), f"{path}:{node.lineno}: {name}"
-
-
 def test_who_may_know_notebooks_and_matplotlib():
     for package in PACKAGES:
         for path in modules(package):
@@ -254,8 +245,10 @@ def test_a_chapter_ends_with_five_questions_of_one_right_choice_each(path):
              and path != Path("figures/palette.py")], ids=str,
 )  # fmt: skip
 def test_a_colour_is_spelled_in_one_place_only(path):
-    found = {match.group() for match in COLOUR.finditer(read(path))}
-    assert found <= ALLOWED.get(path.as_posix(), set()), f"take these from figures.palette: {found}"
+    colours = {match.group() for match in COLOUR.finditer(read(path))}
+    assert colours <= ALLOWED.get(path.as_posix(), set()), (
+        f"take these from figures.palette: {colours}"
+    )
 
 
 def test_no_cupboards_no_big_files_no_secrets_of_one_machine():
@@ -310,20 +303,19 @@ def test_every_requirement_is_pinned_exactly():
         for version in {**package["dependencies"], **package.get("devDependencies", {})}.values():
             assert re.fullmatch(r"[\d.]+", version)
         locked = json.loads(read(folder / "package-lock.json"))["packages"]
-        for key, one in locked.items():
-            assert not key or ("integrity" in one and "resolved" not in one), key
+        for key, entry in locked.items():
+            assert not key or ("integrity" in entry and "resolved" not in entry), key
 
 
 NAMELESS = {"one", "said", "found", "told"}
-NAMING_PACKAGES = ("lib", "figures")
+CODE_AND_TESTS = [path for path in FILES if path.suffix == ".py"]
 
 
-@pytest.mark.parametrize("package", NAMING_PACKAGES)
-def test_no_variable_is_called_one_said_found_or_told(package):
+def test_no_variable_is_called_one_said_found_or_told():
     assigned = [
-        f"{path.relative_to(ROOT)}:{node.lineno} {name}"
-        for path in sorted((ROOT / package).rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text("utf8")))
+        f"{path}:{node.lineno} {name}"
+        for path in CODE_AND_TESTS
+        for node in ast.walk(ast.parse(read(path)))
         if (name := assigned_name(node)) in NAMELESS
     ]
     assert not assigned, "name the thing: a match, a message, a parameter, a row"

@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 
 from classroom.handing_out.release import release  # noqa: E402
 from classroom.provided import exercise_named  # noqa: E402
-from tests.classroom.submissions import CLASS, EXERCISE, HandIn, filled_in  # noqa: E402
+from tests.classroom.submissions import CLASS, EXERCISE, Submission, filled_in  # noqa: E402
 
 RESULTS, GUIDE = ROOT / "tests/classroom/engines.json", ROOT / "appendix/guide.md"
 MARKERS = "<!-- engines: made by tools/engines.py -->", "<!-- end of engines -->"
@@ -43,11 +43,11 @@ def run(engine: str, folder: Path, *words: str | Path) -> None:
         raise RuntimeError(f"{engine} {' '.join(map(str, words))}:\n{done.stdout}\n{done.stderr}")
 
 
-def written(page: Path, one: HandIn, to: Path) -> None:
+def written(page: Path, submission: Submission, to: Path) -> None:
     """One student's work: the page that was handed out, with answers."""
     notebook = nbformat.read(page, as_version=4)
     to.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(filled_in(notebook, one.answers, NAMES), to)
+    nbformat.write(filled_in(notebook, submission.answers, NAMES), to)
 
 
 def in_nbgrader(folder: Path) -> dict[str, tuple[float, str]]:
@@ -56,17 +56,17 @@ def in_nbgrader(folder: Path) -> dict[str, tuple[float, str]]:
     release([EXERCISE], folder / "source" / "week", "nbgrader")
     run("nbgrader", folder, "generate_assignment", "week")
     page = folder / "release" / "week" / f"{EXERCISE}.ipynb"
-    for one in CLASS:
-        written(page, one, folder / "submitted" / one.name / "week" / page.name)
+    for submission in CLASS:
+        written(page, submission, folder / "submitted" / submission.name / "week" / page.name)
     for command in (["autograde", "week"], ["generate_feedback", "week"], ["export"]):
         run("nbgrader", folder, *command)
     rows = csv.DictReader((folder / "grades.csv").read_text("utf8").splitlines())
     points = {row["student_id"]: float(row["score"]) for row in rows}
-    found = {}
-    for one in CLASS:
-        said = folder / "feedback" / one.name / "week" / f"{EXERCISE}.html"
-        found[one.name] = (points[one.name], plain(said.read_text("utf8")))
-    return found
+    results = {}
+    for submission in CLASS:
+        feedback = folder / "feedback" / submission.name / "week" / f"{EXERCISE}.html"
+        results[submission.name] = (points[submission.name], plain(feedback.read_text("utf8")))
+    return results
 
 
 def in_otter(folder: Path) -> dict[str, tuple[float, str]]:
@@ -74,15 +74,15 @@ def in_otter(folder: Path) -> dict[str, tuple[float, str]]:
     release([EXERCISE], folder / "source", "otter")
     run("otter", folder / "source", "assign", f"{EXERCISE}.ipynb", "../dist", "--no-pdfs")
     tests = next((folder / "dist" / "autograder").glob("*.zip"))
-    found = {}
-    for one in CLASS:
-        own = folder / one.name / f"{EXERCISE}.ipynb"
-        written(folder / "dist" / "student" / f"{EXERCISE}.ipynb", one, own)
+    results = {}
+    for submission in CLASS:
+        own = folder / submission.name / f"{EXERCISE}.ipynb"
+        written(folder / "dist" / "student" / f"{EXERCISE}.ipynb", submission, own)
         run("otter", own.parent, "run", own, "-a", tests, "-o", ".", "--no-logo")
         tests_run = json.loads((own.parent / "results.json").read_text("utf8"))["tests"]
         points = sum(test.get("score") or 0 for test in tests_run)
-        found[one.name] = (points, "\n".join(test["output"] for test in tests_run))
-    return found
+        results[submission.name] = (points, "\n".join(test["output"] for test in tests_run))
+    return results
 
 
 def plain(page: str) -> str:
@@ -90,23 +90,26 @@ def plain(page: str) -> str:
     return html.unescape(re.sub("<[^>]*>", "", page))
 
 
-def outcome(one: HandIn, points: float, said: str) -> dict[str, object]:
+def outcome(submission: Submission, points: float, feedback: str) -> dict[str, object]:
     """What an engine gave, and whether the sentence that should be heard is on the page."""
-    return {"points": points, "heard": one.heard in " ".join(said.split())}
+    return {"points": points, "heard": submission.heard in " ".join(feedback.split())}
 
 
-def should_get(one: HandIn) -> int:
+def should_get(submission: Submission) -> int:
     """The points of the tasks that are right."""
-    return sum(TASKS[task].importance for task in one.right)
+    return sum(TASKS[task].importance for task in submission.right)
 
 
-def markdown(found: dict) -> str:
+def markdown(results: dict) -> str:
     """The table that the guide shows."""
-    engines = [f"{name} {version}" for name, version in found["versions"].items()]
+    engines = [f"{name} {version}" for name, version in results["versions"].items()]
     lines = [f"| handed in | worth | {' | '.join(engines)} |", "|---|---:|---:|---:|"]
-    for one in CLASS:
-        got = [f"{found['class'][one.name][engine]['points']:g}" for engine in found["versions"]]
-        lines.append(f"| {one.what} | {should_get(one)} | {' | '.join(got)} |")
+    for submission in CLASS:
+        got = [
+            f"{results['class'][submission.name][engine]['points']:g}"
+            for engine in results["versions"]
+        ]
+        lines.append(f"| {submission.what} | {should_get(submission)} | {' | '.join(got)} |")
     return "\n".join(lines)
 
 
@@ -115,7 +118,9 @@ def main() -> int:
     versions = {}
     for name, known in (("nbgrader", "nbgrader"), ("otter", "otter-grader")):
         beside = [str(ROOT / ".venv" / f".{name}")]
-        versions[name] = next(one.version for one in distributions(path=beside, name=known))
+        versions[name] = next(
+            distribution.version for distribution in distributions(path=beside, name=known)
+        )
     folder = Path(tempfile.mkdtemp(prefix="engines-"))
     try:
         for name in versions:
@@ -123,19 +128,20 @@ def main() -> int:
         given = {"nbgrader": in_nbgrader(folder / "nbgrader"), "otter": in_otter(folder / "otter")}
     finally:
         shutil.rmtree(folder)
-    found = {"versions": versions, "class": {
-        one.name: {name: outcome(one, *given[name][one.name]) for name in versions}
-        for one in CLASS}}  # fmt: skip
-    RESULTS.write_text(json.dumps(found, indent=1) + "\n", "utf8")
+    results = {"versions": versions, "class": {
+        submission.name: {name: outcome(submission, *given[name][submission.name])
+                          for name in versions} for submission in CLASS}}  # fmt: skip
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n", "utf8")
     before, rest = GUIDE.read_text("utf8").split(MARKERS[0])
     after = rest.split(MARKERS[1])[1]
-    GUIDE.write_text(f"{before}{MARKERS[0]}\n{markdown(found)}\n{MARKERS[1]}{after}", "utf8")
-    print(markdown(found))
+    GUIDE.write_text(f"{before}{MARKERS[0]}\n{markdown(results)}\n{MARKERS[1]}{after}", "utf8")
+    print(markdown(results))
     wrong = [
-        f"{one.name} in {name}: {got['points']:g} points, {should_get(one)} expected"
-        + ("" if got["heard"] else f"; nothing is said of {one.heard!r}")
-        for one in CLASS if one.honest for name, got in found["class"][one.name].items()
-        if got != {"points": should_get(one), "heard": True}
+        f"{submission.name} in {name}: {got['points']:g} points, {should_get(submission)} expected"
+        + ("" if got["heard"] else f"; nothing is said of {submission.heard!r}")
+        for submission in CLASS if submission.honest
+        for name, got in results["class"][submission.name].items()
+        if got != {"points": should_get(submission), "heard": True}
     ]  # fmt: skip
     print(*wrong, sep="\n", file=sys.stderr)
     return 1 if wrong else 0

@@ -120,11 +120,11 @@ def distances(changed: Iterable[str], files: set[str], root: Path = ROOT) -> dic
             data[path.stem].add(str(path))
     sources = [name for name in files if name.endswith((".py", ".js", ".ipynb"))]
     needed = {name: needed_files(name, files, data, root) for name in sources}
-    found, frontier = dict.fromkeys(changed, 0), set(changed)
+    known, frontier = dict.fromkeys(changed, 0), set(changed)
     while frontier:
-        frontier = {name for name in sources if name not in found and needed[name] & frontier}
-        found |= dict.fromkeys(frontier, 1 + max(found.values(), default=0))
-    return found
+        frontier = {name for name in sources if name not in known and needed[name] & frontier}
+        known |= dict.fromkeys(frontier, 1 + max(known.values(), default=0))
+    return known
 
 
 def order(reached: tuple[str, int]) -> tuple[int, bool, str]:

@@ -76,8 +76,12 @@ def scores(report: dict) -> list[int]:
 
 def element(item: dict) -> str:
     """What an audit found, in a line: an element of the page, or what the browser said."""
-    found = next((item[key] for key in ("node", "sourceLocation", "source") if key in item), item)
-    place = found.get("snippet") or found.get("url") if isinstance(found, dict) else found
+    location = next(
+        (item[key] for key in ("node", "sourceLocation", "source") if key in item), item
+    )
+    place = (
+        location.get("snippet") or location.get("url") if isinstance(location, dict) else location
+    )
     words = [place, item.get("description")]
     return " ".join(" ".join(filter(None, words)).split()) or json.dumps(item)
 

@@ -37,17 +37,17 @@ class Leaf:
 
 def leaves(toc: dict) -> list[Leaf]:
     """The pages that the book's table of contents names, in order."""
-    found = [Leaf(toc["root"], "", False)]
+    all_leaves = [Leaf(toc["root"], "", False)]
 
     def walk(entries: list[dict], part: str, below: bool) -> None:
         for entry in entries:
             name = entry["file"].removesuffix(".ipynb").removesuffix(".md")
-            found.append(Leaf(name, part, below))
+            all_leaves.append(Leaf(name, part, below))
             walk(entry.get("sections", []), part, True)
 
     for part in toc.get("parts", []):
         walk(part["chapters"], part.get("caption", ""), False)
-    return found
+    return all_leaves
 
 
 class Bound:
@@ -117,20 +117,20 @@ class Bound:
 
     def linked_ids(self) -> set[str]:
         """Every id that a link or the contents lead to; each is on a page, or this is refused."""
-        found = {page.key for page in self.pages}
-        found |= {anchor for heads in self.sections().values() for anchor, _ in heads}
+        ids = {page.key for page in self.pages}
+        ids |= {anchor for heads in self.sections().values() for anchor, _ in heads}
         for page, article in self.articles.items():
             for link in article.find_all("a", href=re.compile("^#")):
-                found.add(link["href"][1:])
+                ids.add(link["href"][1:])
                 if link["href"][1:] not in self.ids:
                     raise ValueError(f"{page.name} links to {link['href']}, which no page has.")
-        return found
+        return ids
 
     def headings(self) -> list[str]:
         """Every heading of the document, in order."""
-        found = [words(one) for article in self.articles.values() for one in
+        titles = [words(heading) for article in self.articles.values() for heading in
                  article.find_all(list(HEADINGS))]  # fmt: skip
-        return ["Contents", *found]
+        return ["Contents", *titles]
 
     def title(self, page: Leaf) -> str:
         """The heading of a page, in words."""
@@ -138,7 +138,7 @@ class Bound:
 
     def sections(self) -> dict[Leaf, list[tuple[str, str]]]:
         """For each page (id, heading) of the sections that few other pages have."""
-        found = {
+        page_sections = {
             page: [
                 (heading.parent["id"], words(heading))
                 for heading in article.find_all("h2")
@@ -146,10 +146,10 @@ class Bound:
             ]
             for page, article in self.articles.items()
         }
-        often = Counter(name for heads in found.values() for _, name in heads)
+        often = Counter(name for heads in page_sections.values() for _, name in heads)
         return {
             page: [(anchor, name) for anchor, name in heads if often[name] < COMMON]
-            for page, heads in found.items()
+            for page, heads in page_sections.items()
         }
 
     def contents(self) -> Iterator[str]:

@@ -82,8 +82,8 @@ def opened(made: bytes) -> Pdf:
 def numbers_of(pdf: Pdf) -> dict[str, int]:
     """The page, counted from 1, on which each id stands that a link leads to."""
     pages = {page.objgen: n for n, page in enumerate(pdf.pages, 1)}
-    found = pdf.Root.get("/Dests", {})
-    return {name[1:]: pages[found[name][0].objgen] for name in found}
+    destinations = pdf.Root.get("/Dests", {})
+    return {name[1:]: pages[destinations[name][0].objgen] for name in destinations}
 
 
 def entries(items: list[OutlineItem]) -> Iterator[OutlineItem]:

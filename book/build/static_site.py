@@ -47,7 +47,7 @@ def homepage() -> str:
 def published(book: Path) -> list[Path]:
     """What of a built book its readers can reach, as paths below it."""
     pages = (page.read_text("utf8") for page in book.rglob("*.html"))
-    sources = {unquote(found) for page in pages for found in SOURCE.findall(page)}
+    sources = {unquote(source) for page in pages for source in SOURCE.findall(page)}
     every = sorted(path.relative_to(book) for path in book.rglob("*") if path.is_file())
     return [
         path for path in every

@@ -75,7 +75,7 @@ class Erratum:
     def kind(self) -> str:
         """The gravest kind of its claims: wrong, unsupported, half right, or a slip."""
         return next(
-            kind for kind in KINDS if any(KINDS_OF[one.verdict] == kind for one in self.claims)
+            kind for kind in KINDS if any(KINDS_OF[claim.verdict] == kind for claim in self.claims)
         )
 
 
@@ -109,7 +109,7 @@ def _erratum(key: str, entry: Any) -> Erratum:
     if not re.fullmatch(r"E\d\d?", key):
         raise CatalogueError(f"{key}: an erratum is called like E7")
     fields = text_fields(key, entry, {"name", "known"}, {"name", "known"})
-    said = tuple(one for one in claims().values() if one.erratum == key)
-    if not said:
+    corrected = tuple(claim for claim in claims().values() if claim.erratum == key)
+    if not corrected:
         raise CatalogueError(f"{key}: no claim in claims.yml has this erratum")
-    return Erratum(key, **fields, claims=said)
+    return Erratum(key, **fields, claims=corrected)

@@ -31,8 +31,8 @@ class Choice:
     @property
     def name(self) -> str:
         """The idea in words."""
-        found = misconceptions().get(self.idea)
-        return found.name if found else self.idea
+        misconception = misconceptions().get(self.idea)
+        return misconception.name if misconception else self.idea
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ def questions() -> tuple[Question, ...]:
 
     Raises: CatalogueError for one that is malformed, which says which and how.
     """
-    found = load_catalogue(__package__, "questions.yml")["questions"]
-    return tuple(_question(key, entry) for key, entry in found.items())
+    entries = load_catalogue(__package__, "questions.yml")["questions"]
+    return tuple(_question(key, entry) for key, entry in entries.items())
 
 
 def form() -> str:
@@ -89,7 +89,7 @@ def _question(key: str, entry: dict) -> Question:
         raise CatalogueError(f"{key}: {entry['skill']!r} is none of the skills")
     if not re.fullmatch(r"chapters/\d\d_\w+\.html#[\w-]+", entry["read"]):
         raise CatalogueError(f"{key}: read must look like chapters/05_scaling.html#anchor")
-    choices = tuple(_choice(key, one) for one in entry["choices"])
+    choices = tuple(_choice(key, choice) for choice in entry["choices"])
     if len(choices) != 4 or sum(choice.right for choice in choices) != 1:
         raise CatalogueError(f"{key}: needs four choices, one of them with right: true")
     diagnostic = entry.get("diagnostic", False)

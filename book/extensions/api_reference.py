@@ -47,15 +47,15 @@ class Module:
 
 def modules(source, layers=LAYERS):
     """The modules of these layers of lib: `functional` is one, `attention` has several."""
-    found = []
+    listed = []
     for layer in layers:
         place = Path(source) / "lib" / layer
         files = sorted(place.glob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
         for file in files:
             if not file.stem.startswith("__"):
                 inside = file.relative_to(Path(source) / "lib").with_suffix("")
-                found.append(Module(".".join(inside.parts), file))
-    return found
+                listed.append(Module(".".join(inside.parts), file))
+    return listed
 
 
 def page(module, chapters):
@@ -63,16 +63,18 @@ def page(module, chapters):
     text = module.file.read_text("utf8")
     parts = [f"(lib.{module.name})=\n## lib.{module.name}"]
     parts += [linked(ast.get_docstring(module.tree))]
-    for one in module.definitions():
+    for definition in module.definitions():
         parts += [
-            f"({label(f'lib.{module.name}.{one.name}')})=\n### {one.name}",
-            fence(stub(one, text)),
+            f"({label(f'lib.{module.name}.{definition.name}')})=\n### {definition.name}",
+            fence(stub(definition, text)),
         ]
-        parts += [described(one, chapters)]
-        parts += [term(method, chapters) for method in methods(one) if method.name not in MADE]
-        where = f"<code>{module.path}</code>, line {one.lineno}"
+        parts += [described(definition, chapters)]
+        parts += [
+            term(method, chapters) for method in methods(definition) if method.name not in MADE
+        ]
+        where = f"<code>{module.path}</code>, line {definition.lineno}"
         summary = f'<details class="source"><summary>The code: {where}</summary>'
-        parts += [summary, fence(code(one, text)), "</details>"]
+        parts += [summary, fence(code(definition, text)), "</details>"]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -85,50 +87,51 @@ def fence(code):
     return f"```python\n{textwrap.dedent(code)}\n```"
 
 
-def code(one, text):
+def code(definition, text):
     """The lines of a definition, without the docstring that stands above them already."""
-    lines, told = text.splitlines(), one.body[0]
+    lines, docstring = text.splitlines(), definition.body[0]
     return "\n".join(
-        lines[one.lineno - 1 : told.lineno - 1] + lines[told.end_lineno : one.end_lineno]
+        lines[definition.lineno - 1 : docstring.lineno - 1]
+        + lines[docstring.end_lineno : definition.end_lineno]
     )
 
 
-def methods(one):
+def methods(definition):
     """What can be called on a class, without what is its own business."""
-    inside = one.body if isinstance(one, ast.ClassDef) else []
+    inside = definition.body if isinstance(definition, ast.ClassDef) else []
     functions = [part for part in inside if isinstance(part, ast.FunctionDef)]
     return [part for part in functions if part.name[0] != "_" or part.name in MADE]
 
 
-def head(one, text):
+def head(definition, text):
     """A signature as its author broke its lines; shapes stand in it."""
-    lines = text.splitlines()[one.lineno - 1 : one.body[0].lineno - 1]
+    lines = text.splitlines()[definition.lineno - 1 : definition.body[0].lineno - 1]
     return re.sub(r"\s*#[^\"\n]*$", "", "\n".join(lines)).rstrip().removesuffix(":")
 
 
-def stub(one, text):
+def stub(definition, text):
     """What one must know to call it: a signature; of a class, its fields and its methods'."""
-    if isinstance(one, ast.FunctionDef):
-        return head(one, text)
-    fields = [part for part in one.body if isinstance(part, ast.AnnAssign)]
+    if isinstance(definition, ast.FunctionDef):
+        return head(definition, text)
+    fields = [part for part in definition.body if isinstance(part, ast.AnnAssign)]
     shown = [f"    {ast.get_source_segment(text, part)}" for part in fields]
     shown += [
         "".join(f"    @{ast.unparse(mark)}\n" for mark in part.decorator_list) + head(part, text)
-        for part in methods(one)
+        for part in methods(definition)
     ]
-    return "\n".join([head(one, text) + (":" if shown else ""), *shown])
+    return "\n".join([head(definition, text) + (":" if shown else ""), *shown])
 
 
-def described(one, chapters):
+def described(definition, chapters):
     """A docstring: its text, then where it comes from, where it is taught, what it refuses."""
-    text = ast.get_docstring(one) or ""
+    text = ast.get_docstring(definition) or ""
     about, *fields = FIELD.split(text)
     rows = []
-    for name, said in zip(fields[::2], fields[1::2], strict=True):
-        said = " ".join(said.split())
+    for name, body in zip(fields[::2], fields[1::2], strict=True):
+        body = " ".join(body.split())
         if name == "Taught in":
-            said = taught(said, chapters)
-        rows.append(f"- *{name}:* {linked(said)}")
+            body = taught(body, chapters)
+        rows.append(f"- *{name}:* {linked(body)}")
     return linked(about.strip()) + "\n\n" + "\n".join(rows)
 
 
@@ -136,24 +139,24 @@ def term(method, chapters):
     """A method, as an entry below its class."""
     if not ast.get_docstring(method):
         return ""
-    said = textwrap.indent(described(method, chapters).strip(), "  ").strip()
-    return f"`.{method.name}`\n: {said}"
+    body = textwrap.indent(described(method, chapters).strip(), "  ").strip()
+    return f"`.{method.name}`\n: {body}"
 
 
-def taught(said, chapters):
+def taught(text, chapters):
     """Chapters by number, as links."""
 
-    def link(found):
-        place = f"/chapters/{chapters[found[2]]}.ipynb" if found[2] in chapters else None
-        said = f"{found[1] or ''}{int(found[2])}"
-        return f"[{said}]({place})" if place else said
+    def link(match):
+        place = f"/chapters/{chapters[match[2]]}.ipynb" if match[2] in chapters else None
+        shown = f"{match[1] or ''}{int(match[2])}"
+        return f"[{shown}]({place})" if place else shown
 
-    return re.sub(r"(chapter )?\b(\d\d)\b", link, said)
+    return re.sub(r"(chapter )?\b(\d\d)\b", link, text)
 
 
 def linked(text):
     """Names such as `lib.attention.dot_product.attend` lead to their place."""
-    return NAMED.sub(lambda found: f"[`{found[1]}`](#{label(found[1])})", text)
+    return NAMED.sub(lambda match: f"[`{match[1]}`](#{label(match[1])})", text)
 
 
 def overview(source):
@@ -196,9 +199,9 @@ def point_to_reference(app, doctree, docname):
     """Below each definition that a page quotes, a link to its place in the reference."""
     labels = app.env.get_domain("std").labels
     for block in list(doctree.findall(nodes.literal_block)):
-        if not (found := QUOTED.match(block.astext())):
+        if not (match := QUOTED.match(block.astext())):
             continue
-        module, name = found.groups()
+        module, name = match.groups()
         module = module.replace("/", ".")
         place = labels.get(label(f"lib.{module}.{name}")) or labels.get(f"lib.{module}")
         if place:

@@ -24,14 +24,16 @@ class Errata(SphinxDirective):
         kind = self.arguments[0]
         if kind not in KINDS:
             raise self.error(f"there are the kinds {', '.join(KINDS)}, and not {kind!r}")
-        return [section(one) for one in errata().values() if one.kind == kind]
+        return [section(erratum) for erratum in errata().values() if erratum.kind == kind]
 
 
 class Imprecise(SphinxDirective):
     """The claims that are not quite right, and that no erratum treats."""
 
     def run(self):
-        rest = [one for one in claims().values() if one.verdict in UNSOUND and not one.erratum]
+        rest = [
+            claim for claim in claims().values() if claim.verdict in UNSOUND and not claim.erratum
+        ]
         return [raw("\n".join(map(said, rest)))]
 
 
@@ -46,38 +48,38 @@ def raw(html: str) -> nodes.raw:
     return nodes.raw("", html, format="html")
 
 
-def section(one: Erratum) -> nodes.section:
+def section(erratum: Erratum) -> nodes.section:
     """One erratum: its claims, what holds, where that is shown, and how we know."""
-    title = f"{one.id}. {one.name}"
-    found = nodes.section("", nodes.title("", title), ids=[one.id], names=[one.id.lower()])
-    known = f'<p class="known"><strong>How we know.</strong> {set_text(one.known)}</p>'
-    found += raw("\n".join([*map(said, one.claims), known]))
-    return found
+    title = f"{erratum.id}. {erratum.name}"
+    node = nodes.section("", nodes.title("", title), ids=[erratum.id], names=[erratum.id.lower()])
+    known = f'<p class="known"><strong>How we know.</strong> {set_text(erratum.known)}</p>'
+    node += raw("\n".join([*map(said, erratum.claims), known]))
+    return node
 
 
-def said(one: Claim) -> str:
+def said(claim: Claim) -> str:
     """What a source says, the verdict, what holds, and the place of the course that shows it."""
-    who = f'<abbr title="{escape(citation(one.source))}">{one.source}</abbr>'
+    who = f'<abbr title="{escape(citation(claim.source))}">{claim.source}</abbr>'
     return (
         '<div class="erratum">\n'
-        f'<p class="said">{who} says: {set_text(one.claim)}</p>\n'
-        f'<p><strong class="verdict">{VERDICTS[one.verdict].capitalize()}.</strong> '
-        f"{set_text(one.says)} {shown(one)}</p>\n</div>"
+        f'<p class="said">{who} says: {set_text(claim.claim)}</p>\n'
+        f'<p><strong class="verdict">{VERDICTS[claim.verdict].capitalize()}.</strong> '
+        f"{set_text(claim.says)} {shown(claim)}</p>\n</div>"
     )
 
 
-def shown(one: Claim) -> str:
+def shown(claim: Claim) -> str:
     """A link to the claim's anchor in its chapter."""
-    page = next((ROOT / "chapters").glob(f"{one.chapter}_*.md"), None)
-    words = f"{one.id} in chapter {int(one.chapter)}"
+    page = next((ROOT / "chapters").glob(f"{claim.chapter}_*.md"), None)
+    words = f"{claim.id} in chapter {int(claim.chapter)}"
     if page is None:
         return f'<span class="where">{words}</span>'
-    return f'<a class="where" href="../chapters/{page.stem}.html#claim-{one.id}">{words}</a>'
+    return f'<a class="where" href="../chapters/{page.stem}.html#claim-{claim.id}">{words}</a>'
 
 
 def table() -> str:
     """All claims, counted by source and verdict."""
-    counted = Counter((one.source, one.verdict) for one in claims().values())
+    counted = Counter((claim.source, claim.verdict) for claim in claims().values())
     head = "".join(f'<th scope="col">{word}</th>' for word in ["source", *VERDICTS.values(), "all"])
     rows = [
         counts(f"{key}: {SOURCES[key][0]}", [counted[key, word] for word in VERDICTS])

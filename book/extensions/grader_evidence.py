@@ -24,8 +24,8 @@ def tried(source):
 
 def totals(source):
     """All tasks in one table."""
-    rows = [row for found in tried(source).values() for row in found]
-    told = [one for row in rows for one in row["forms"].values() if one is not None]
+    rows = [row for listed in tried(source).values() for row in listed]
+    named = [outcome for row in rows for outcome in row["forms"].values() if outcome is not None]
     summed = {
         key: sum(row[key] for row in rows) for key in ("killed", "named", "styles", "refused")
     }
@@ -34,9 +34,9 @@ def totals(source):
         [
             f"| in {len(rows)} tasks | tried | as it should be |",
             "|---|--:|--:|",
-            f"| wrong ideas that are not accepted | {ideas:,} | {summed['killed']:,} |",
-            f"| wrong ideas that are called by their own name | {ideas:,} | {summed['named']:,} |",
-            f"| failures of form that are told as what they are | {len(told):,} | {sum(told):,} |",
+            f"| misconceptions that are not accepted | {ideas:,} | {summed['killed']:,} |",
+            f"| misconceptions that are named | {ideas:,} | {summed['named']:,} |",
+            f"| failures of form that are named | {len(named):,} | {sum(named):,} |",
             f"| right answers, in five styles or more for each task, that are accepted "
             f"| {summed['styles']:,} | {summed['styles'] - summed['refused']:,} |",
         ]
@@ -45,48 +45,48 @@ def totals(source):
 
 def forms(source):
     """Each failure of form, with the number of tasks in which it was tried."""
-    told = Counter()
+    named = Counter()
     apart = Counter()
-    for row in (row for found in tried(source).values() for row in found):
-        for name, one in row["forms"].items():
-            told[name] += one is True
-            apart[name] += one is None
-    rows = ["| what is handed in | told in | does not apply to |", "|---|--:|--:|"]
-    return "\n".join(rows + [f"| {name} | {told[name]} | {apart[name] or ''} |" for name in told])
+    for row in (row for listed in tried(source).values() for row in listed):
+        for name, outcome in row["forms"].items():
+            named[name] += outcome is True
+            apart[name] += outcome is None
+    rows = ["| submission | named in | does not apply to |", "|---|--:|--:|"]
+    return "\n".join(rows + [f"| {name} | {named[name]} | {apart[name] or ''} |" for name in named])
 
 
 def matrix(source):
-    """Every task by every wrong idea, a table for each chapter."""
-    found = tried(source)
+    """Every task by every misconception, a table for each chapter."""
+    by_exercise = tried(source)
     parts = []
-    for one in read_chapters(str(source)):
+    for chapter in read_chapters(str(source)):
         rows = [
-            "| task | wrong ideas, each killed and named | right styles | forms |",
+            "| task | misconceptions, each killed and named | right styles | forms |",
             "|---|---|--:|--:|",
-            *map(line, found[one.stem]),
+            *map(line, by_exercise[chapter.stem]),
         ]
-        count = sum(len(row["ideas"]) for row in found[one.stem])
-        head = f"<details><summary>{one.name}: {count} wrong ideas</summary>"
+        count = sum(len(row["ideas"]) for row in by_exercise[chapter.stem])
+        head = f"<details><summary>{chapter.name}: {count} misconceptions</summary>"
         parts += [head, "\n".join(rows), "</details>"]
     return "\n\n".join(parts)
 
 
 def line(row):
-    """One task: its wrong ideas by their ids, how often each, and what else was tried."""
+    """One task: its misconceptions by their ids, how often each, and what else was tried."""
     counted = Counter(row["ideas"])
     ideas = [linked(idea) + (f" × {n}" if n > 1 else "") for idea, n in counted.items()]
-    told = sum(one is True for one in row["forms"].values())
-    return f"| {row['task']} {row['title']} | {', '.join(ideas)} | {row['styles']} | {told} |"
+    named = sum(outcome is True for outcome in row["forms"].values())
+    return f"| {row['task']} {row['title']} | {', '.join(ideas)} | {row['styles']} | {named} |"
 
 
 def linked(idea):
-    """One wrong idea, or several at once, each leading to what is told about it."""
-    return " with ".join(f'<a href="guide.html#idea-{one}">{one}</a>' for one in idea.split("+"))
+    """One misconception, or several at once, each leading to its explanation."""
+    return " with ".join(f'<a href="guide.html#idea-{key}">{key}</a>' for key in idea.split("+"))
 
 
 def attacks(source):
     """Every attack on the grader, with the status that it gets."""
-    rows = ["| kind | what is handed in | status |", "|---|---|---|"]
+    rows = ["| kind | submission | status |", "|---|---|---|"]
     text = (source / ATTACKS).read_text("utf8")
     for group, body in GROUP.findall(text):
         for number, (name, status, _) in enumerate(ATTACK.findall(body)):
@@ -96,37 +96,39 @@ def attacks(source):
 
 def others(source):
     """Each public grader: how many of the bugs it asks about, catches and lets pass."""
-    found = json.loads((source / OTHERS).read_text("utf8"))
+    record = json.loads((source / OTHERS).read_text("utf8"))
     rows = ["| tests | bugs they could see | caught | pass |", "|---|--:|--:|--:|"]
-    for one in found["graders"]:
-        seen = Counter(bug["graders"][one["name"]] for bug in found["bugs"])
+    for grader in record["graders"]:
+        seen = Counter(bug["graders"][grader["name"]] for bug in record["bugs"])
         count = seen["caught"] + seen["passes"]
-        rows.append(f"| {one['name']} | {count} | {seen['caught']} | {seen['passes']} |")
-    wrong = sum(bug["ours"]["status"] != "passed" for bug in found["bugs"])
-    every = len(found["bugs"])
+        rows.append(f"| {grader['name']} | {count} | {seen['caught']} | {seen['passes']} |")
+    wrong = sum(bug["ours"]["status"] != "passed" for bug in record["bugs"])
+    every = len(record["bugs"])
     return "\n".join([*rows, f"| **this course** | {every} | {wrong} | {every - wrong} |"])
 
 
 def strengths(source):
     """What each public grader does well, what it leaves open, and where it was read."""
     lines = []
-    for one in json.loads((source / OTHERS).read_text("utf8"))["graders"]:
+    for grader in json.loads((source / OTHERS).read_text("utf8"))["graders"]:
         read = "; ".join(f"{file['repository']}, `{file['path']}` at `{file['commit'][:9]}`"
-                         for file in one["read"])  # fmt: skip
-        lines.append(f"- **{one['name']}**. {one['strength']} {one['limit']} Read in {read}.")
+                         for file in grader["read"])  # fmt: skip
+        lines.append(
+            f"- **{grader['name']}**. {grader['strength']} {grader['limit']} Read in {read}."
+        )
     return "\n".join(lines)
 
 
 def bugs(source):
     """Every bug: which public graders let it pass, and what it is called here."""
-    found = json.loads((source / OTHERS).read_text("utf8"))["bugs"]
+    listed = json.loads((source / OTHERS).read_text("utf8"))["bugs"]
     rows = ["| bug | caught by | passes | name here |", "|---|--:|---|---|"]
-    for one in found:
-        passes = [name for name, said in one["graders"].items() if said == "passes"]
-        asked = sum(said != "not asked" for said in one["graders"].values())
-        name = ", ".join(map(linked, one["ours"]["ideas"])) or "caught without a name"
+    for bug in listed:
+        passes = [name for name, verdict in bug["graders"].items() if verdict == "passes"]
+        asked = sum(verdict != "not asked" for verdict in bug["graders"].values())
+        name = ", ".join(map(linked, bug["ours"]["ideas"])) or "caught without a name"
         caught = f"{asked - len(passes)} of {asked}"
-        rows.append(f"| {one['name']} | {caught} | {'; '.join(passes)} | {name} |")
+        rows.append(f"| {bug['name']} | {caught} | {'; '.join(passes)} | {name} |")
     return "\n".join(rows)
 
 

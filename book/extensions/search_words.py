@@ -49,10 +49,10 @@ def spellings(symbol):
     root, typed = re.compile(r"\\sqrt\{(\w+)\}"), {plain}
     if root.search(plain):
         typed = {root.sub(sign, plain) for sign in (r"√\1", r"√(\1)", r"sqrt(\1)", r"sqrt \1")}
-        typed |= {f"1/{one}" for one in typed} | {"√d", "square root"}
+        typed |= {f"1/{spelling}" for spelling in typed} | {"√d", "square root"}
     if r"^\top" in plain:
         typed = {plain.replace(r"^\top", sign) for sign in ("ᵀ", "^T", "T", "'")}
-    return typed | {one.replace("_", "") for one in typed}
+    return typed | {spelling.replace("_", "") for spelling in typed}
 
 
 def add_entries(node, anchor, words):
@@ -64,11 +64,11 @@ def add_entries(node, anchor, words):
 def symbols(doctree):
     """The rows of the notation page that explain a symbol: (row, spellings, page it is met on)."""
     for row in doctree.findall(nodes.row):
-        found = list(row[0].findall(nodes.math))
+        formulas = list(row[0].findall(nodes.math))
         link = row[-1].next_node(addnodes.pending_xref)
-        if not found or link is None:
+        if not formulas or link is None:
             continue
-        each = [one for math in found for one in math.astext().split(", ")]
+        each = [symbol for math in formulas for symbol in math.astext().split(", ")]
         yield row, set().union(*map(spellings, each)), PurePosixPath(link["reftarget"]).stem
 
 

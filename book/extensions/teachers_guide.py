@@ -26,7 +26,7 @@ SLASH = r"\\\1"  # these sentences are no Markdown, but for their code
 
 @dataclass(frozen=True)
 class GuideTask:
-    """What a teacher needs to know of a task, and the wrong ideas that its check names."""
+    """What a teacher needs to know of a task, and the misconceptions that its check names."""
 
     id: str
     title: str
@@ -60,18 +60,18 @@ class Chapter:
     @property
     def reading(self):
         """The minutes that it gives for reading it, code and figures included."""
-        said = re.search(
+        match = re.search(
             r"^Reading takes about (\d+ minutes|half an hour)", self.text, re.MULTILINE
         )
-        return int(said[1].split()[0]) if said[1][0].isdigit() else 30
+        return int(match[1].split()[0]) if match[1][0].isdigit() else 30
 
     @cached_property
     def tasks(self):
         """Its tasks, as their file declares them."""
         tree = ast.parse(self.checks.read_text("utf8"))
         known = assigned(tree, self.checks.parent)
-        calls = [one for one in ast.walk(tree) if isinstance(one, ast.Call)]
-        return [task(one, known) for one in calls if getattr(one.func, "id", "") == "Task"]
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        return [task(call, known) for call in calls if getattr(call.func, "id", "") == "Task"]
 
 
 def assigned(tree, folder):
@@ -97,13 +97,13 @@ def task(call, known):
 
 
 def named(part, known, seen=()):
-    """The ids of the wrong ideas in a piece of code, and in what it refers to by name."""
-    for one in ast.walk(part):
-        if isinstance(one, ast.Constant) and isinstance(one.value, str):
-            if all(IDEA.fullmatch(word) for word in one.value.split("+")):
-                yield from one.value.split("+")
-        elif isinstance(one, ast.Name) and one.id in known and one.id not in seen:
-            yield from named(known[one.id], known, (*seen, one.id))
+    """The ids of the misconceptions in a piece of code, and in what it refers to by name."""
+    for node in ast.walk(part):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if all(IDEA.fullmatch(word) for word in node.value.split("+")):
+                yield from node.value.split("+")
+        elif isinstance(node, ast.Name) and node.id in known and node.id not in seen:
+            yield from named(known[node.id], known, (*seen, node.id))
 
 
 @cache
@@ -121,7 +121,7 @@ def read_chapters(source):
 
 @cache
 def read_ideas(source):
-    """The catalogue of wrong ideas, by id."""
+    """The catalogue of misconceptions, by id."""
     text = (Path(source) / "checks" / "feedback" / "misconceptions.yml").read_text("utf8")
     return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
@@ -134,12 +134,17 @@ def minutes(chapters, ideas):
         "|---|" + "--:|" * 5,
     ]
     total = Counter()
-    for one in chapters:
-        working = sum(task.minutes for task in one.tasks)
-        row = {"words": one.words, "read": one.reading, "tasks": len(one.tasks), "work": working}
+    for chapter in chapters:
+        working = sum(task.minutes for task in chapter.tasks)
+        row = {
+            "words": chapter.words,
+            "read": chapter.reading,
+            "tasks": len(chapter.tasks),
+            "work": working,
+        }
         total.update(row)
-        cells = " | ".join(map(str, [*row.values(), one.reading + working]))
-        rows.append(f"| {one.link} | {cells} |")
+        cells = " | ".join(map(str, [*row.values(), chapter.reading + working]))
+        rows.append(f"| {chapter.link} | {cells} |")
     words, read, work = (total[kind] / 60 for kind in ("words", "read", "work"))
     cells = f"{words:.0f} h | {read:.0f} h | {total['tasks']} | {work:.0f} h | {read + work:.0f} h"
     return "\n".join([*rows, f"| **all** | {cells} |"])
@@ -149,12 +154,12 @@ def outcomes(chapters, ideas):
     """What a learner can do after each chapter, and what it asks for, in its own words."""
     del ideas
     parts = []
-    for one in chapters:
-        section = one.text.split("\n## Before you start\n")[1].split("\n## ")[0]
+    for chapter in chapters:
+        section = chapter.text.split("\n## Before you start\n")[1].split("\n## ")[0]
         goals = re.findall(r"^\d\. (.+)$", section, re.MULTILINE)
         needs = re.search(r"^You need .+?(?=^Reading takes)", section, re.MULTILINE | re.DOTALL)
         lines = [f"{number}. {goal}" for number, goal in enumerate(goals, 1)]
-        parts += [f"**{one.link}**", "\n".join(lines), at_root(needs[0].strip())]
+        parts += [f"**{chapter.link}**", "\n".join(lines), at_root(needs[0].strip())]
     return "\n\n".join(parts)
 
 
@@ -168,40 +173,40 @@ def difficulty(chapters, ideas):
     """How many tasks of each difficulty, and how many a busy class may leave out."""
     del ideas
     rows = [
-        f"| chapter | {' | '.join(map(str, LEVELS))} | wrong ideas named |",
+        f"| chapter | {' | '.join(map(str, LEVELS))} | misconceptions named |",
         "|---|" + "--:|" * (len(LEVELS) + 1),
     ]
-    for one in chapters:
-        tasks = one.tasks
+    for chapter in chapters:
+        tasks = chapter.tasks
         count = Counter(each.difficulty for each in tasks)
         cells = [str(count[level] or "") for level in LEVELS]
         wrong = {idea for each in tasks for idea in each.ideas}
-        rows.append(f"| {one.link} | {' | '.join(cells)} | {len(wrong)} |")
+        rows.append(f"| {chapter.link} | {' | '.join(cells)} | {len(wrong)} |")
     return "\n".join(rows)
 
 
 def tasks(chapters, ideas):
     """Every task with its ratings, and every wrong idea that its check can name."""
-    parts, told = [], set()
-    for one in chapters:
+    parts, explained = [], set()
+    for chapter in chapters:
         rows = ["| task | difficulty | importance | minutes | names |", "|---|--:|--:|--:|---|"]
-        for each in one.tasks:
+        for each in chapter.tasks:
             wrong = ", ".join(each.ideas)
             rated = f"{each.difficulty} | {each.importance} | {each.minutes}"
             rows.append(f"| {each.id} {each.title} | {rated} | {wrong} |")
-        listed = dict.fromkeys(idea for each in one.tasks for idea in each.ideas)
-        lines = [entry(idea, ideas[idea], idea in told) for idea in listed]
-        told |= set(listed)
-        parts += [f"<details><summary>{one.name}</summary>", "\n".join(rows), "\n".join(lines)]
-        parts += [f"[Exercises](/exercises/{one.stem}.ipynb)", "</details>"]
+        listed = dict.fromkeys(idea for each in chapter.tasks for idea in each.ideas)
+        lines = [entry(idea, ideas[idea], idea in explained) for idea in listed]
+        explained |= set(listed)
+        parts += [f"<details><summary>{chapter.name}</summary>", "\n".join(rows), "\n".join(lines)]
+        parts += [f"[Exercises](/exercises/{chapter.stem}.ipynb)", "</details>"]
     return "\n\n".join(parts)
 
 
-def entry(idea, said, told):
+def entry(idea, misconception, explained):
     """A wrong idea: its name, and, where it is met first, what is told to whoever has it."""
-    mark = "" if told else f'<a id="idea-{idea}"></a>'
-    text = "" if told else f": {re.sub(r'([*$<])', SLASH, said['sentence'])}"
-    return f"- {mark}{idea}, *{said['name']}*{text}"
+    mark = "" if explained else f'<a id="idea-{idea}"></a>'
+    text = "" if explained else f": {re.sub(r'([*$<])', SLASH, misconception['sentence'])}"
+    return f"- {mark}{idea}, *{misconception['name']}*{text}"
 
 
 class Teaching(SphinxDirective):
@@ -213,9 +218,9 @@ class Teaching(SphinxDirective):
         makers = {make.__name__: make for make in (minutes, outcomes, difficulty, tasks)}
         source = self.env.srcdir
         chapters = read_chapters(source)
-        for one in chapters:
-            self.env.note_dependency(f"{source}/chapters/{one.stem}.md")
-            self.env.note_dependency(f"{source}/exercises/{one.stem}.py")
+        for chapter in chapters:
+            self.env.note_dependency(f"{source}/chapters/{chapter.stem}.md")
+            self.env.note_dependency(f"{source}/exercises/{chapter.stem}.py")
         return parsed(self, makers[self.arguments[0]](chapters, read_ideas(source)))
 
 
@@ -234,10 +239,10 @@ class TaskName(SphinxRole):
     """{task}`9.1` is the title of a task, with its minutes."""
 
     def run(self):
-        every = [task for one in read_chapters(self.env.srcdir) for task in one.tasks]
-        (found,) = [task for task in every if task.id == self.text]
-        name = nodes.emphasis("", f"{found.id} {found.title}")
-        return [name, nodes.Text(f" ({found.minutes} min)")], []
+        every = [task for chapter in read_chapters(self.env.srcdir) for task in chapter.tasks]
+        (chosen,) = [task for task in every if task.id == self.text]
+        name = nodes.emphasis("", f"{chosen.id} {chosen.title}")
+        return [name, nodes.Text(f" ({chosen.minutes} min)")], []
 
 
 def leave_for_the_book(app, env, pages):

@@ -48,14 +48,14 @@ def strongest_turned(grid, queries_in):
 
 def strongest_by_loops(grid, queries_in):
     rows = np.asarray(grid) if queries_in == "rows" else np.asarray(grid).T
-    found = []
+    answer = []
     for row in rows:
         best = 0
         for key in range(len(row)):
             if row[key] > row[best]:
                 best = key
-        found.append(best)
-    return found
+        answer.append(best)
+    return answer
 
 
 def strongest_by_sorting(grid, queries_in):
@@ -105,40 +105,40 @@ def shares_in_torch(scores, queries_in):
     return torch.softmax(torch.as_tensor(scores), dim=-1 if queries_in == "rows" else -2)
 
 
-def diagnose_by_loop(pins, found):
+def diagnose_by_loop(pins, installed):
     wrong = {}
     for name in pins:
-        if name not in found:
+        if name not in installed:
             wrong[name] = "absent"
-        elif found[name].split("+")[0] != pins[name]:
-            wrong[name] = found[name]
+        elif installed[name].split("+")[0] != pins[name]:
+            wrong[name] = installed[name]
     return wrong
 
 
-def diagnose_by_comprehension(pins, found):
+def diagnose_by_comprehension(pins, installed):
     return {
-        name: found.get(name, "absent")
+        name: installed.get(name, "absent")
         for name, pin in pins.items()
-        if found.get(name, "").split("+")[0] != pin
+        if installed.get(name, "").split("+")[0] != pin
     }
 
 
-def diagnose_by_filling_in(pins, found):
-    there = {**dict.fromkeys(pins, "absent"), **found}
+def diagnose_by_filling_in(pins, installed):
+    there = {**dict.fromkeys(pins, "absent"), **installed}
     return {name: there[name] for name in pins if there[name].partition("+")[0] != pins[name]}
 
 
-def diagnose_by_removing(pins, found):
-    left = {name: found.get(name, "absent") for name in pins}
+def diagnose_by_removing(pins, installed):
+    left = {name: installed.get(name, "absent") for name in pins}
     for name, pin in pins.items():
         if left[name] == pin or left[name].startswith(pin + "+"):
             del left[name]
     return left
 
 
-def diagnose_by_sets(pins, found):
-    bare = {(name, version.split("+")[0]) for name, version in found.items()}
-    return {name: found.get(name, "absent") for name, _ in set(pins.items()) - bare}
+def diagnose_by_sets(pins, installed):
+    bare = {(name, version.split("+")[0]) for name, version in installed.items()}
+    return {name: installed.get(name, "absent") for name, _ in set(pins.items()) - bare}
 
 
 RIGHT = {

@@ -101,10 +101,10 @@ def longest_by_next(numbers, bits, vocab):
 
 
 def layers(n, k):
-    found = 0
-    while k**found < n:
-        found += 1
-    return found
+    exponent = 0
+    while k**exponent < n:
+        exponent += 1
+    return exponent
 
 
 def costs_in_lists(n, d, k):

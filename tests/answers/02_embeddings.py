@@ -96,14 +96,14 @@ def table_from_its_diagonal(x):
 
 
 def nearest_by_loop(word, table):
-    best, found = -2.0, None
+    best, nearest = -2.0, None
     for row in range(len(table)):
         if row == word:
             continue
         cos = by_hand.cosine(table[row], table[word])
         if cos > best:
-            best, found = cos, row
-    return found
+            best, nearest = cos, row
+    return nearest
 
 
 def nearest_by_sorting(word, table):

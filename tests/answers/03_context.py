@@ -79,8 +79,8 @@ def twins_by_rounding(method, x, first, second):
 
 
 def twins_by_norm(method, x, first, second):
-    one, other = method(x)[[first, second]]
-    return float(np.linalg.norm(one - other)) > 1e-6
+    left, right = method(x)[[first, second]]
+    return float(np.linalg.norm(left - right)) > 1e-6
 
 
 def twins_in_a_loop(method, x, first, second):
@@ -90,10 +90,10 @@ def twins_in_a_loop(method, x, first, second):
 
 
 def gap_by_loops(vectors, senses):
-    found = {True: [], False: []}
+    cosines = {True: [], False: []}
     for i, j in combinations(range(len(senses)), 2):
-        found[bool(senses[i] == senses[j])].append(float(cosine(vectors[i], vectors[j])))
-    return sum(found[True]) / len(found[True]) - sum(found[False]) / len(found[False])
+        cosines[bool(senses[i] == senses[j])].append(float(cosine(vectors[i], vectors[j])))
+    return sum(cosines[True]) / len(cosines[True]) - sum(cosines[False]) / len(cosines[False])
 
 
 def gap_by_table(vectors, senses):

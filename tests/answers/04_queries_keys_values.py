@@ -76,14 +76,14 @@ def grid_by_axis(grid, words, queries_in):
 
 
 def grid_by_loops(grid, words, queries_in):
-    found = {}
+    answer = {}
     for i, query in enumerate(words):
         best = None
         for j, key in enumerate(words):
             entry = grid[i][j] if queries_in == "rows" else grid[j][i]
             if best is None or entry > best:
-                best, found[query] = entry, key
-    return found
+                best, answer[query] = entry, key
+    return answer
 
 
 def grid_by_sorting(grid, words, queries_in):
@@ -171,7 +171,7 @@ RIGHT = {
     ],
     "4.2": [
         score_by_loop,
-        lambda q, k: sum(one * other for one, other in zip(q, k, strict=True)),
+        lambda q, k: sum(a * b for a, b in zip(q, k, strict=True)),
         lambda q, k: np.dot(q, k),
         lambda q, k: (q * k).sum(),
         lambda q, k: torch.einsum("d,d->", q, k),
@@ -183,7 +183,7 @@ RIGHT = {
         lambda q, k: np.einsum("qd,kd->qk", q, k),
         lambda q, k: torch.matmul(q, k.transpose(0, 1)),
         lambda q, k: (q[:, None, :] * k[None, :, :]).sum(-1),
-        lambda q, k: [[float(one @ other) for other in k] for one in q],
+        lambda q, k: [[float(query @ other) for other in k] for query in q],
         lambda q, k: (k.astype(np.float32) @ q.astype(np.float32).T).T,
     ],
     "4.4": [

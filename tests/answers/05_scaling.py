@@ -121,10 +121,10 @@ def moments_by_adding_components(mean_q, sd_q, mean_k, sd_k, d_k):
 
 
 def moments_from_vectors(mean_q, sd_q, mean_k, sd_k, d_k):
-    one = np.ones(d_k)
+    ones = np.ones(d_k)
     m_q, m_k, cov_q, cov_k = (
-        mean_q * one,
-        mean_k * one,
+        mean_q * ones,
+        mean_k * ones,
         sd_q**2 * np.eye(d_k),
         sd_k**2 * np.eye(d_k),
     )

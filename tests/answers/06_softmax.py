@@ -59,7 +59,7 @@ def scores_by_rows(weights):
     if weights.ndim == 1:
         logarithms = [math.log(w) for w in weights]
         mean = sum(logarithms) / len(logarithms)
-        return [one - mean for one in logarithms]
+        return [logarithm - mean for logarithm in logarithms]
     return [scores_by_rows(row) for row in weights]
 
 

@@ -17,7 +17,7 @@ def split_by_slices(x, heads):
 
 def split_by_loops(x, heads):
     if x.ndim > 2:
-        return np.stack([split_by_loops(one, heads) for one in x])
+        return np.stack([split_by_loops(sequence, heads) for sequence in x])
     n, d_model = x.shape
     d_k = d_model // heads
     parts = np.zeros((heads, n, d_k))
@@ -30,7 +30,7 @@ def split_by_loops(x, heads):
 
 def merge_by_loops(x):
     if x.ndim > 3:
-        return np.stack([merge_by_loops(one) for one in x])
+        return np.stack([merge_by_loops(sequence) for sequence in x])
     heads, n, _ = x.shape
     return np.array([np.concatenate([x[i, t] for i in range(heads)]) for t in range(n)])
 

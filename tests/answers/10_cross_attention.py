@@ -52,7 +52,7 @@ def cross_by_einsum(x, source, w_q, w_k, w_v):
 def cross_by_loops(x, source, w_q, w_k, w_v):
     if x.ndim > 2:
         pairs = zip(x, source, strict=True)
-        return np.stack([cross_by_loops(one, other, w_q, w_k, w_v) for one, other in pairs])
+        return np.stack([cross_by_loops(target, source, w_q, w_k, w_v) for target, source in pairs])
     output = []
     for token in x:
         query = token @ w_q
@@ -81,8 +81,8 @@ def masked_by_where(q, k, v, lengths):
 
 def masked_by_cutting(q, k, v, lengths):
     output = []
-    for one, keys, values, n in zip(q, k, v, lengths, strict=True):
-        table = one @ keys[: int(n)].T / math.sqrt(one.shape[-1])
+    for queries, keys, values, n in zip(q, k, v, lengths, strict=True):
+        table = queries @ keys[: int(n)].T / math.sqrt(queries.shape[-1])
         output.append(numpy_softmax(table) @ values[: int(n)])
     return np.stack(output)
 
@@ -187,38 +187,40 @@ def greedy_as_array(encode, step, source, end, longest):
     return np.array(greedy_with_for(encode, step, source, end, longest))
 
 
-def rate_by_sums(found, sure, possible):
-    right = (found & sure).sum() + (found & possible).sum()
-    return 1 - right / (found.sum() + sure.sum())
+def rate_by_sums(predicted, sure, possible):
+    right = (predicted & sure).sum() + (predicted & possible).sum()
+    return 1 - right / (predicted.sum() + sure.sum())
 
 
-def rate_by_sets(found, sure, possible):
-    a, s, p = ({tuple(link) for link in np.argwhere(table)} for table in (found, sure, possible))
+def rate_by_sets(predicted, sure, possible):
+    a, s, p = (
+        {tuple(link) for link in np.argwhere(table)} for table in (predicted, sure, possible)
+    )
     return 1 - (len(a & s) + len(a & p)) / (len(a) + len(s))
 
 
-def rate_by_products(found, sure, possible):
-    a, s, p = (table.astype(float) for table in (found, sure, possible))
+def rate_by_products(predicted, sure, possible):
+    a, s, p = (table.astype(float) for table in (predicted, sure, possible))
     return (a.sum() + s.sum() - np.vdot(a, s) - np.vdot(a, p)) / (a.sum() + s.sum())
 
 
-def rate_by_loops(found, sure, possible):
+def rate_by_loops(predicted, sure, possible):
     right = total = 0
-    for t in range(len(found)):
-        for j in range(len(found[0])):
-            total += int(found[t][j]) + int(sure[t][j])
-            right += bool(found[t][j]) * (int(sure[t][j]) + int(possible[t][j]))
+    for t in range(len(predicted)):
+        for j in range(len(predicted[0])):
+            total += int(predicted[t][j]) + int(sure[t][j])
+            right += bool(predicted[t][j]) * (int(sure[t][j]) + int(possible[t][j]))
     return 1 - right / total
 
 
-def rate_in_torch(found, sure, possible):
-    a, s, p = (torch.as_tensor(table) for table in (found, sure, possible))
+def rate_in_torch(predicted, sure, possible):
+    a, s, p = (torch.as_tensor(table) for table in (predicted, sure, possible))
     return 1 - ((a & s).sum() + (a & p).sum()).double() / (a.sum() + s.sum())
 
 
-def rate_by_logical_and(found, sure, possible):
-    right = torch.logical_and(found, sure).sum() + torch.logical_and(found, possible).sum()
-    return 1 - right / (torch.count_nonzero(found) + torch.count_nonzero(sure))
+def rate_by_logical_and(predicted, sure, possible):
+    right = torch.logical_and(predicted, sure).sum() + torch.logical_and(predicted, possible).sum()
+    return 1 - right / (torch.count_nonzero(predicted) + torch.count_nonzero(sure))
 
 
 def changed_by_loop(decode, memory):
@@ -232,7 +234,7 @@ def changed_by_product(decode, memory):
 
 
 def changed_by_stack(decode, memory):
-    best = np.stack([decode(one) for one in (memory, memory - memory)]).argmax(-1)
+    best = np.stack([decode(encoded) for encoded in (memory, memory - memory)]).argmax(-1)
     return np.count_nonzero(best[0] - best[1]) / best.shape[1]
 
 

@@ -13,7 +13,7 @@ from lib.models.block import Block
 
 def norm_by_loops(x, gain, bias, eps):
     if x.ndim > 1:
-        return np.stack([norm_by_loops(one, gain, bias, eps) for one in x])
+        return np.stack([norm_by_loops(part, gain, bias, eps) for part in x])
     mean = sum(x) / len(x)
     variance = sum((number - mean) ** 2 for number in x) / len(x)
     root = math.sqrt(variance + eps)
@@ -179,8 +179,8 @@ def layer_with_functions(x, p, heads):
 
     joint = F.linear(norm(x, 1), p["in_proj_weight"], p["in_proj_bias"]).chunk(3, dim=-1)
     q, k, v = (part.unflatten(-1, (heads, -1)).transpose(-2, -3) for part in joint)
-    found = F.scaled_dot_product_attention(q, k, v).transpose(-2, -3).flatten(-2)
-    x = x + F.linear(found, p["out_proj_weight"], p["out_proj_bias"])
+    attended = F.scaled_dot_product_attention(q, k, v).transpose(-2, -3).flatten(-2)
+    x = x + F.linear(attended, p["out_proj_weight"], p["out_proj_bias"])
     inner = F.gelu(F.linear(norm(x, 2), p["linear1_weight"], p["linear1_bias"]))
     return x + F.linear(inner, p["linear2_weight"], p["linear2_bias"])
 
@@ -193,8 +193,8 @@ def layer_head_by_head(x, p, heads):
     x = x + p["out_proj_bias"]
     for head in range(heads):
         at = [slice(i * d_model + head * d_k, i * d_model + (head + 1) * d_k) for i in range(3)]
-        found = attend(*(joint[..., part] for part in at)).output
-        x = x + found @ p["out_proj_weight"][:, at[0]].T
+        attended = attend(*(joint[..., part] for part in at)).output
+        x = x + attended @ p["out_proj_weight"][:, at[0]].T
     normed = norm_by_squares(x, p["norm2_weight"], p["norm2_bias"], 1e-5)
     inner = functional.gelu(normed @ p["linear1_weight"].T + p["linear1_bias"], tanh=False)
     return x + inner @ p["linear2_weight"].T + p["linear2_bias"]
@@ -213,8 +213,8 @@ def layer_by_einsum(x, p, heads):
     )
     scores = np.exp(np.einsum("...qhd,...khd->...hqk", q, k) / np.sqrt(q.shape[-1]))
     weights = scores / scores.sum(-1, keepdims=True)
-    found = np.einsum("...hqk,...khd->...qhd", weights, v).reshape(x.shape)
-    x = x + linear(found, "out_proj")
+    attended = np.einsum("...hqk,...khd->...qhd", weights, v).reshape(x.shape)
+    x = x + linear(attended, "out_proj")
     inner = linear(norm(x, 2), "linear1")
     normal = np.array([math.erf(number / 2**0.5) for number in inner.ravel()])
     return x + linear(inner * (1 + normal.reshape(inner.shape)) / 2, "linear2")

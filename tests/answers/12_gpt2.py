@@ -18,7 +18,7 @@ from lib.models.gpt2 import GPT2, next_token_loss
 
 def embed_by_loops(ids, words, positions, start):
     if ids.ndim > 1:
-        return np.stack([embed_by_loops(one, words, positions, start) for one in ids])
+        return np.stack([embed_by_loops(sequence, words, positions, start) for sequence in ids])
     return np.array([words[token] + positions[start + i] for i, token in enumerate(ids)])
 
 
@@ -49,7 +49,7 @@ def unembed_in_torch(x, gain, bias, words):
 
 def unembed_by_loops(x, gain, bias, words):
     if x.ndim > 2:
-        return np.stack([unembed_by_loops(one, gain, bias, words) for one in x])
+        return np.stack([unembed_by_loops(sequence, gain, bias, words) for sequence in x])
     normal = layer_norm(x, gain, bias)
     return np.array([[vector @ row for row in words] for vector in normal])
 
@@ -166,8 +166,8 @@ def count_a_model(vocab, longest, d_model, layers, heads):
 
 def count_head_by_head(vocab, longest, d_model, layers, heads):
     d_k = d_model // heads
-    one = heads * (3 * (d_model * d_k + d_k) + d_k * d_model) + d_model
-    block = one + 8 * d_model**2 + 5 * d_model + 4 * d_model
+    attention = heads * (3 * (d_model * d_k + d_k) + d_k * d_model) + d_model
+    block = attention + 8 * d_model**2 + 5 * d_model + 4 * d_model
     return (vocab + longest + 2) * d_model + layers * block
 
 
@@ -187,8 +187,8 @@ def loss_in_torch(logits, ids):
 
 
 def loss_of_each_sentence(logits, ids):
-    return np.mean([-log_softmax(row)[np.arange(len(one) - 1), one[1:]].mean()
-                    for row, one in zip(logits, ids, strict=True)])  # fmt: skip
+    return np.mean([-log_softmax(row)[np.arange(len(tokens) - 1), tokens[1:]].mean()
+                    for row, tokens in zip(logits, ids, strict=True)])  # fmt: skip
 
 
 def loss_by_one_hot(logits, ids):

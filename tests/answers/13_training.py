@@ -130,8 +130,8 @@ def accumulate_token_by_token(gradients, tokens):
 def update_in_place_on_copies(weights, parts, longest, rate):
     gradients = [np.zeros_like(w) for w in weights]
     for part in parts:
-        for gradient, one in zip(gradients, part, strict=True):
-            gradient += one / len(parts)
+        for gradient, share in zip(gradients, part, strict=True):
+            gradient += share / len(parts)
     norm = np.sqrt(sum(np.sum(gradient**2) for gradient in gradients))
     if norm > longest:
         gradients = [gradient / norm * longest for gradient in gradients]

@@ -278,13 +278,13 @@ RIGHT = {
         share_by_loop,
         share_by_reshape,
         lambda q, k, v: attend(
-            q, *(np.repeat(one, len(q) // len(k), axis=0) for one in (k, v))).output,
-        lambda q, k, v: attend(q, *(one[np.arange(len(q)) * len(k) // len(q)]
-                                    for one in (k, v))).output,
+            q, *(np.repeat(array, len(q) // len(k), axis=0) for array in (k, v))).output,
+        lambda q, k, v: attend(q, *(array[np.arange(len(q)) * len(k) // len(q)]
+                                    for array in (k, v))).output,
         lambda q, k, v: F.scaled_dot_product_attention(
             q[None], k[None], v[None], enable_gqa=True)[0],
         lambda q, k, v: F.scaled_dot_product_attention(
-            q, *(one.repeat_interleave(len(q) // len(k), 0) for one in (k, v))),
+            q, *(tensor.repeat_interleave(len(q) // len(k), 0) for tensor in (k, v))),
     ],
     "14.7": [
         read_with_a_cache,

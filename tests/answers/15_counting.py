@@ -14,20 +14,20 @@ from lib.models.parameter_count import total as total_of
 
 def rows_by_hand(vocab, d_model, heads, d_k, layers, d_ff):
     table = vocab * d_model
-    one = layers * heads * d_k * d_model
+    projection = layers * heads * d_k * d_model
     wide = layers * d_model * d_ff
-    return table, one, one, one, one, wide, wide, table
+    return table, projection, projection, projection, projection, wide, wide, table
 
 
 def rows_by_loops(vocab, d_model, heads, d_k, layers, d_ff):
-    found = [vocab * d_model] + [0] * 6 + [vocab * d_model]
+    counts = [vocab * d_model] + [0] * 6 + [vocab * d_model]
     for _ in range(layers):
         for _ in range(heads):
             for i in range(1, 5):
-                found[i] += d_k * d_model
-        found[5] += d_ff * d_model
-        found[6] += d_model * d_ff
-    return found
+                counts[i] += d_k * d_model
+        counts[5] += d_ff * d_model
+        counts[6] += d_model * d_ff
+    return counts
 
 
 def rows_by_modules(vocab, d_model, heads, d_k, layers, d_ff):
@@ -68,10 +68,10 @@ def total_by_modules(vocab, longest, d_model, layers, d_ff, tied, biases):
         block = nn.TransformerEncoderLayer(d_model, 1, d_ff, bias=biases)
         tables = [nn.Embedding(vocab, d_model) for _ in range(1 if tied else 2)]
         rest = [nn.Embedding(longest, d_model), nn.LayerNorm(d_model)]
-    one = sum(parameter.numel() for parameter in block.parameters())
-    one += 0 if biases else 2 * d_model  # without biases PyTorch takes the norms' as well
+    per_block = sum(parameter.numel() for parameter in block.parameters())
+    per_block += 0 if biases else 2 * d_model  # without biases PyTorch takes the norms' as well
     ends = sum(parameter.numel() for module in tables + rest for parameter in module.parameters())
-    return ends + layers * one
+    return ends + layers * per_block
 
 
 def total_of_tensors(vocab, longest, d_model, layers, d_ff, tied, biases):
@@ -96,7 +96,7 @@ def memory_in_numpy(parameters, bytes_each, adam_bytes):
 
 def memory_by_sum(parameters, bytes_each, adam_bytes):
     held = [bytes_each, bytes_each, adam_bytes, adam_bytes]
-    return [parameters * held[0], sum(parameters * one for one in held)]
+    return [parameters * held[0], sum(parameters * size for size in held)]
 
 
 def cost_by_products(vocab, longest, d_model, layers, d_ff, n):
@@ -144,7 +144,7 @@ def read_in_numpy(file):
 def read_as_tensors(file):
     tensors = {name: torch.empty(tuple(shape), device="meta") for name, shape in file.items()}
     tensors.pop("lm_head.weight", None)
-    return sum(one.numel() for name, one in tensors.items() if one.dim() in (1, 2))
+    return sum(tensor.numel() for name, tensor in tensors.items() if tensor.dim() in (1, 2))
 
 
 def read_from_sizes(file):
@@ -153,7 +153,7 @@ def read_from_sizes(file):
     sizes = Config(vocab_size=vocab, context_length=file["wpe.weight"][0], d_model=d_model, heads=1,
                    layers=layers)  # fmt: skip
     with torch.device("meta"):
-        return sum(one.numel() for one in GPT2(sizes).parameters())
+        return sum(parameter.numel() for parameter in GPT2(sizes).parameters())
 
 
 RIGHT = {

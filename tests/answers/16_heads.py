@@ -168,7 +168,7 @@ def price_by_probabilities(logits, without, targets):
 
 def price_in_torch(logits, without, targets):
     whole = F.cross_entropy(logits, targets)
-    return torch.stack([F.cross_entropy(one, targets) for one in without]) - whole
+    return torch.stack([F.cross_entropy(logits, targets) for logits in without]) - whole
 
 
 def price_in_one_call(logits, without, targets):
@@ -209,8 +209,8 @@ def other_by_program(weights, values):
 def other_by_scipy(weights, values):
     seen = np.column_stack([values, np.ones(len(values))]).T
     cost = -np.eye(len(weights))[weights.argmin()]
-    found = linprog(cost, A_eq=seen, b_eq=seen @ weights, bounds=(0, 1))
-    return found.x
+    solution = linprog(cost, A_eq=seen, b_eq=seen @ weights, bounds=(0, 1))
+    return solution.x
 
 
 def other_in_torch(weights, values):
@@ -245,7 +245,7 @@ def restored_by_where(score, clean, corrupted, head, position):
 def restored_by_interpolation(score, clean, corrupted, head, position):
     patched = np.array(corrupted)
     patched[head, position, :] = clean[head, position, :]
-    low, middle, high = (float(score(one)) for one in (corrupted, patched, clean))
+    low, middle, high = (float(score(run)) for run in (corrupted, patched, clean))
     return np.polyval(np.polyfit([low, high], [0, 1], 1), middle)
 
 
@@ -271,8 +271,8 @@ def probed_by_distances(x, labels, control, train):
     def accuracy(names):
         kinds = np.unique(names)
         means = np.array([x[train][names[train] == kind].mean(axis=0) for kind in kinds])
-        found = kinds[np.linalg.norm(x[~train][:, None] - means[None], axis=-1).argmin(axis=1)]
-        return (found == names[~train]).mean()
+        predicted = kinds[np.linalg.norm(x[~train][:, None] - means[None], axis=-1).argmin(axis=1)]
+        return (predicted == names[~train]).mean()
 
     real = accuracy(labels)
     return real, real - accuracy(control)
@@ -291,7 +291,7 @@ def probed_by_products(x, labels, control, train):
 
 def probed_in_torch(x, labels, control, train):
     def accuracy(names):
-        means = torch.stack([x[train & (names == one)].mean(0) for one in names.unique()])
+        means = torch.stack([x[train & (names == name)].mean(0) for name in names.unique()])
         return (torch.cdist(x[~train], means).argmin(1) == names[~train]).double().mean()
 
     return accuracy(labels), accuracy(labels) - accuracy(control)
@@ -300,11 +300,11 @@ def probed_in_torch(x, labels, control, train):
 def probed_with_scipy(x, labels, control, train):
     from scipy.spatial.distance import cdist
 
-    found = []
+    accuracies = []
     for names in (labels, control):
         means = np.stack([x[np.logical_and(train, names == k)].mean(0) for k in np.unique(names)])
-        found.append(float((cdist(x[~train], means).argmin(1) == names[~train]).mean()))
-    return found[0], found[0] - found[1]
+        accuracies.append(float((cdist(x[~train], means).argmin(1) == names[~train]).mean()))
+    return accuracies[0], accuracies[0] - accuracies[1]
 
 
 RIGHT = {

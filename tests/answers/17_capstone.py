@@ -43,9 +43,9 @@ def norm_by_loops(x, gain, bias):
     if x.ndim > 1:
         return np.stack([norm_by_loops(row, gain, bias) for row in x])
     mean = sum(x) / len(x)
-    variance = sum((one - mean) ** 2 for one in x) / len(x)
-    return np.array([(one - mean) / math.sqrt(variance + 1e-5) * g + b
-                     for one, g, b in zip(x, gain, bias, strict=True)])  # fmt: skip
+    variance = sum((value - mean) ** 2 for value in x) / len(x)
+    return np.array([(value - mean) / math.sqrt(variance + 1e-5) * g + b
+                     for value, g, b in zip(x, gain, bias, strict=True)])  # fmt: skip
 
 
 def norm_by_matrix(x, gain, bias):
@@ -111,15 +111,15 @@ def attention(x, p, heads):
     scores = q @ k.swapaxes(-1, -2) / np.sqrt(d_model // heads)
     scores = np.where(np.tri(n, dtype=bool), scores, -np.inf)
     weights = functional.softmax(scores)
-    found = (weights @ v).swapaxes(-2, -3).reshape(*batch, n, d_model)
-    return found @ p["c_proj.weight"] + p["c_proj.bias"]
+    attended = (weights @ v).swapaxes(-2, -3).reshape(*batch, n, d_model)
+    return attended @ p["c_proj.weight"] + p["c_proj.bias"]
 
 
 def attention_in_torch(x, p, heads):
     q, k, v = F.linear(x, p["c_attn.weight"].T, p["c_attn.bias"]).chunk(3, -1)
     q, k, v = (part.unflatten(-1, (heads, -1)).transpose(-2, -3) for part in (q, k, v))
-    found = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-    return F.linear(found.transpose(-2, -3).flatten(-2), p["c_proj.weight"].T, p["c_proj.bias"])
+    attended = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return F.linear(attended.transpose(-2, -3).flatten(-2), p["c_proj.weight"].T, p["c_proj.bias"])
 
 
 def attention_head_by_head(x, p, heads):
@@ -165,15 +165,15 @@ def attention_by_einsum(x, p, heads):
 def attention_with_lib(x, p, heads):
     parts = np.split(x @ p["c_attn.weight"] + p["c_attn.bias"], 3, axis=-1)
     q, k, v = (split_heads(part, heads) for part in parts)
-    found = attend(q, k, v, masks.causal(x.shape[-2], like=x)).output
-    return merge_heads(found) @ p["c_proj.weight"] + p["c_proj.bias"]
+    attended = attend(q, k, v, masks.causal(x.shape[-2], like=x)).output
+    return merge_heads(attended) @ p["c_proj.weight"] + p["c_proj.bias"]
 
 
 # 17.5
 
 
 def below(p, place):
-    return {name[len(place) :]: one for name, one in p.items() if name.startswith(place)}
+    return {name[len(place) :]: array for name, array in p.items() if name.startswith(place)}
 
 
 def block_of(norm, attention, think):
@@ -197,13 +197,13 @@ def block_all_in_one(x, p, heads):
                 * p[f"{name}.weight"] + p[f"{name}.bias"])  # fmt: skip
 
     q, k, v = np.split(norm(x, "ln_1") @ p["attn.c_attn.weight"] + p["attn.c_attn.bias"], 3, -1)
-    found = np.empty_like(x)
+    attended = np.empty_like(x)
     for head in range(heads):
         own = slice(head * d // heads, (head + 1) * d // heads)
         scores = q[..., own] @ k[..., own].swapaxes(-1, -2) * (d // heads) ** -0.5
         powers = np.exp(scores - scores.max(-1, keepdims=True)) * np.tri(n)
-        found[..., own] = powers / powers.sum(-1, keepdims=True) @ v[..., own]
-    x = x + found @ p["attn.c_proj.weight"] + p["attn.c_proj.bias"]
+        attended[..., own] = powers / powers.sum(-1, keepdims=True) @ v[..., own]
+    x = x + attended @ p["attn.c_proj.weight"] + p["attn.c_proj.bias"]
     return x + think(norm(x, "ln_2"), below(p, "mlp."))
 
 
@@ -222,10 +222,10 @@ BLOCKS = [
 
 def loss_by_loops(logits, ids):
     if ids.ndim > 1:
-        return np.mean([loss_by_loops(*one) for one in zip(logits, ids, strict=True)])
+        return np.mean([loss_by_loops(*pair) for pair in zip(logits, ids, strict=True)])
     total = 0
     for row, token in zip(logits[:-1], ids[1:], strict=True):
-        total += max(row) + math.log(sum(math.exp(one - max(row)) for one in row)) - row[token]
+        total += max(row) + math.log(sum(math.exp(score - max(row)) for score in row)) - row[token]
     return total / (len(ids) - 1)
 
 
@@ -248,7 +248,7 @@ def loss_by_gather(logits, ids):
 
 
 def generate_with_lists(model, ids, new, longest):
-    text = [int(one) for one in ids]
+    text = [int(token) for token in ids]
     while len(text) < len(ids) + new:
         row = model(np.array(text[max(0, len(text) - longest) :]))[-1]
         text.append(max(range(len(row)), key=lambda token: row[token]))
@@ -303,7 +303,7 @@ def model_of(norm, block):
 
 def gpt2_of_lib(ids, p, heads):
     """The model of chapter 12 itself, with these parameters carried over."""
-    p = {name: torch.as_tensor(one) for name, one in p.items()}
+    p = {name: torch.as_tensor(array) for name, array in p.items()}
     (vocab, d_model), longest = p["wte.weight"].shape, len(p["wpe.weight"])
     layers = sum(name.endswith("ln_1.bias") for name in p)
     model = GPT2(Config(vocab, longest, d_model, heads, layers))

@@ -56,10 +56,10 @@ class Decoder(nn.Module):
 
     def states(self, tokens: Tensor) -> list[Tensor]:
         n = tokens.shape[-1]
-        found = [self.words(tokens) + self.place(n)]
+        states = [self.words(tokens) + self.place(n)]
         for i, block in enumerate(self.layers):
-            found.append(self.through(block, found[-1], self.mask(i, n)))
-        return [*found, self.last(found[-1])]
+            states.append(self.through(block, states[-1], self.mask(i, n)))
+        return [*states, self.last(states[-1])]
 
     def forward(self, tokens: Tensor) -> Tensor:
         return self.states(tokens)[-1] @ self.words.weight.T

@@ -42,8 +42,8 @@ def transposed(model: Decoder) -> Decoder:
 
 
 def exchanged(model: Decoder) -> Decoder:
-    one = model.layers[0].attention
-    one.query, one.key = one.key, one.query
+    attention = model.layers[0].attention
+    attention.query, attention.key = attention.key, attention.query
     return model
 
 
@@ -83,15 +83,15 @@ def cached(model: GPT2, wrap: Callable = lambda cache: cache) -> Names:
     @torch.no_grad()
     def by_steps(tokens: Tensor) -> Tensor:
         caches = model.caches()
-        wrapped = [wrap(one) for one in caches]
-        found = []
+        wrapped = [wrap(cache) for cache in caches]
+        logits = []
         for i in range(tokens.shape[-1]):
-            one = tokens[:, i : i + 1]
-            x = model.embed(one, start=i)
+            token = tokens[:, i : i + 1]
+            x = model.embed(token, start=i)
             for block, cache in zip(model.layers, wrapped, strict=True):
                 x, _ = block(x, attention=cache)
-            found.append(model.unembed(x))
-        return torch.cat(found, dim=1)
+            logits.append(model.unembed(x))
+        return torch.cat(logits, dim=1)
 
     return {"by_steps": by_steps, "logits": lambda tokens: model(tokens).logits, "ids": ids()}
 

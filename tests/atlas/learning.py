@@ -63,7 +63,7 @@ def accumulating(weigh: Callable[[Tensor, Tensor, int], Tensor]) -> Names:
 
     def gradient(parts: int) -> Tensor:
         w = torch.zeros(3, requires_grad=True)
-        for xs, ys, rs in zip(*(one.chunk(parts) for one in (x, y, real)), strict=True):
+        for xs, ys, rs in zip(*(tensor.chunk(parts) for tensor in (x, y, real)), strict=True):
             weigh((xs @ w - ys)[rs] ** 2, real, parts).backward()
         return w.grad
 

@@ -56,8 +56,8 @@ def trained(rate: float) -> Names:
     for _ in range(3):
         cross_entropy(model, ids()).backward()
         with torch.no_grad():
-            for one in model.parameters():
-                one -= rate * one.grad
+            for parameter in model.parameters():
+                parameter -= rate * parameter.grad
     return {"model": model}
 
 

@@ -55,11 +55,11 @@ def test_a_page_says_once_what_it_is_and_where(book_folder, name):
 
 
 def test_no_two_pages_have_the_same_title_or_description(book_folder):
-    for told in (
+    for listed in (
         [head(book_folder / name).title.get_text() for name in PAGES],
         [said(head(book_folder / name), name="description")[0] for name in PAGES],
     ):
-        assert [words for words, times in Counter(told).items() if times > 1] == []
+        assert [words for words, times in Counter(listed).items() if times > 1] == []
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -141,8 +141,8 @@ def test_whoever_is_lost_finds_the_course_again_at_any_depth_below_a_sub_path(
 
 def test_the_front_page_says_how_long_the_course_is(book_folder):
     table = next(
-        one for one in parsed(book_folder / "appendix" / "guide.html").find_all("table")
-        if "together" in one.get_text()
+        table for table in parsed(book_folder / "appendix" / "guide.html").find_all("table")
+        if "together" in table.get_text()
     )  # fmt: skip
     hours = table.find_all("tr")[-1].find_all("td")[-1].get_text().removesuffix(" h")
     chapters = sum(name.startswith("chapters/") for name in PAGES)

@@ -17,11 +17,13 @@ ROOT = Path(__file__).resolve().parents[2]
 STRAIGHT = str.maketrans("“”‘’", "\"\"''")
 
 ROOMS = api_reference.modules(ROOT)
-DEFINITIONS = [(room, one) for room in ROOMS for one in room.definitions()]
+DEFINITIONS = [(room, definition) for room in ROOMS for definition in room.definitions()]
 PAGES = ("small", "tokens", "attention", "models", "training", "interpretability")
 TAUGHT = re.compile(r"^Taught in: (.+?)(?=^\w+:|\Z)", re.MULTILINE | re.DOTALL)
 each_definition = pytest.mark.parametrize(
-    ("room", "one"), DEFINITIONS, ids=[f"{room.name}.{one.name}" for room, one in DEFINITIONS]
+    ("room", "definition"),
+    DEFINITIONS,
+    ids=[f"{room.name}.{definition.name}" for room, definition in DEFINITIONS],
 )
 
 
@@ -45,7 +47,7 @@ def test_what_others_may_use_is_found_without_running_a_module():
             if name[0] != "_" and getattr(thing, "__module__", None) == module.__name__
             and (inspect.isclass(thing) or inspect.isroutine(inspect.unwrap(thing)))
         }  # fmt: skip
-        assert {one.name for one in room.definitions()} == public, room.name
+        assert {definition.name for definition in room.definitions()} == public, room.name
 
 
 def test_every_definition_is_in_the_reference_once_with_its_shapes(book_folder):
@@ -53,21 +55,21 @@ def test_every_definition_is_in_the_reference_once_with_its_shapes(book_folder):
     places = [(name, place) for name in PAGES for place in page(folder, name).find_all(id=True)]
     overview = page(folder, "overview")
     linked = {link["href"] for link in overview.select("table a[href]")}
-    for room, one in DEFINITIONS:
-        anchor = re.sub(r"[._]", "-", api_reference.label(f"lib.{room.name}.{one.name}"))
-        found = [(name, place) for name, place in places if place["id"] == anchor]
-        assert len(found) == 1, f"{room.name}.{one.name}: {len(found)} places"
-        name, place = found[0]
+    for room, definition in DEFINITIONS:
+        anchor = re.sub(r"[._]", "-", api_reference.label(f"lib.{room.name}.{definition.name}"))
+        matching = [(name, place) for name, place in places if place["id"] == anchor]
+        assert len(matching) == 1, f"{room.name}.{definition.name}: {len(matching)} places"
+        name, place = matching[0]
         section = place if place.name == "section" else place.find_parent("section")
-        assert section.find("h3").get_text().startswith(one.name)
+        assert section.find("h3").get_text().startswith(definition.name)
         assert f"{name}.html#{anchor}" in linked
         stub = section.find("pre").get_text()
         assert stub.startswith(("def ", "class ", "@")), stub
         for shape in re.findall(
-            r'"[^"\n]+"\]', api_reference.stub(one, room.file.read_text("utf8"))
+            r'"[^"\n]+"\]', api_reference.stub(definition, room.file.read_text("utf8"))
         ):
-            assert shape in stub, f"{room.name}.{one.name}: {shape}"
-        assert one.name in section.find("details", class_="source").find("pre").get_text()
+            assert shape in stub, f"{room.name}.{definition.name}: {shape}"
+        assert definition.name in section.find("details", class_="source").find("pre").get_text()
 
 
 def test_no_page_of_the_back_matter_shows_its_markup(book_folder):
@@ -100,14 +102,14 @@ def mention(name: str) -> str:
 
 
 @each_definition
-def test_taught_in_names_chapters_that_name_it_or_what_is_built_on_it(room, one):
-    said = TAUGHT.search(ast.get_docstring(one) or "")
-    if not said:
-        untaught = isinstance(one, ast.ClassDef) or room.name in ("shapes", "seeds")
+def test_taught_in_names_chapters_that_name_it_or_what_is_built_on_it(room, definition):
+    match = TAUGHT.search(ast.get_docstring(definition) or "")
+    if not match:
+        untaught = isinstance(definition, ast.ClassDef) or room.name in ("shapes", "seeds")
         assert untaught, "say which chapter teaches it"
         return
-    named = "|".join([rf"\b{one.name}\b", *map(mention, {room.name, *built_on(room.name)})])
-    for number in re.findall(r"\b\d\d\b", said[1]):
+    named = "|".join([rf"\b{definition.name}\b", *map(mention, {room.name, *built_on(room.name)})])
+    for number in re.findall(r"\b\d\d\b", match[1]):
         text = written("chapters", number)
         assert text, f"there is no chapter {number}"
         assert re.search(named, text + written("exercises", number)), f"not named in {number}"
@@ -121,7 +123,9 @@ def test_a_page_that_quotes_a_definition_links_to_its_place(book_folder):
     assert f"{attention}#lib-attention-multi-head" in links  # a method, below its class
 
 
-@pytest.mark.parametrize("chapter", teachers_guide.read_chapters(ROOT), ids=lambda one: one.stem)
+@pytest.mark.parametrize(
+    "chapter", teachers_guide.read_chapters(ROOT), ids=lambda chapter: chapter.stem
+)
 def test_the_guide_reads_from_the_files_what_the_tasks_are(chapter):
     real = importlib.import_module(f"exercises.{chapter.stem}").EXERCISE.tasks
     assert len(chapter.tasks) == len(real)
@@ -147,8 +151,8 @@ def test_every_wrong_idea_that_the_guide_mentions_is_explained_on_it(book_folder
     guide = page(book_folder / "appendix", "guide")
     named = {link["href"][1:] for link in guide.select('a[href^="#idea-"]')}
     assert len(named) > 30
-    for one in named:
-        assert len(guide.find(id=one).find_parent("li").get_text()) > 40, one
+    for anchor in named:
+        assert len(guide.find(id=anchor).find_parent("li").get_text()) > 40, anchor
 
 
 def test_contributing_and_changes_are_written_once_and_shown_whole(book_folder):

@@ -81,7 +81,7 @@ def test_a_test_of_the_atlas_is_short():
         assert max(map(len, code.splitlines())) <= 84, symptom
 
 
-@pytest.mark.parametrize("suspect", [Model, *SUSPECTS], ids=lambda one: one.key or "right")
+@pytest.mark.parametrize("suspect", [Model, *SUSPECTS], ids=lambda model: model.key or "right")
 def test_the_atlas_finds_the_suspects_of_the_bug_hunt(suspect):
     """Of the entries that name a fault and can be asked of such a model, one at least fails."""
     patient, failed = examined(suspect), set()
@@ -90,7 +90,7 @@ def test_the_atlas_finds_the_suspects_of_the_bug_hunt(suspect):
             decide(symptom, patient[symptom])
         except AssertionError:
             failed.add(symptom)
-    named = {one for one in patient if re.search(rf"\b{suspect.key}\b", SYMPTOMS[one])}
+    named = {symptom for symptom in patient if re.search(rf"\b{suspect.key}\b", SYMPTOMS[symptom])}
     if suspect is Model:
         assert not failed
     elif named:
@@ -161,16 +161,16 @@ def test_each_chapter_links_each_term_at_most_once_and_every_link_resolves(book_
     linked = Counter()
     for path in CHAPTERS:
         page = built(book_folder, f"chapters/{path.stem}.html")
-        found = Counter()
+        anchors = Counter()
         for link in page.select("a.glossary-link"):
             where, anchor = urldefrag(link["href"])
             assert where == "../appendix/glossary.html", link
             assert anchor in terms, link
             assert len(link["title"]) > 20, link
             assert not link.find_parent(["h1", "h2", "h3", "a", "code", "details", "figcaption"])
-            found[anchor] += 1
-        assert set(found.values()) <= {1}, path.stem
-        linked += found
+            anchors[anchor] += 1
+        assert set(anchors.values()) <= {1}, path.stem
+        linked += anchors
     assert not glossary.select("a.glossary-link")
     assert len(linked) > 60
 
@@ -185,14 +185,14 @@ def test_a_chapter_is_not_paved_with_links(book_folder):
 
 def test_the_errata_page_has_all_of_them_with_links_to_what_shows_them(book_folder):
     page = built(book_folder, "appendix/errata.html")
-    sections = {one["id"]: one for one in page.select("section[id^=E]")}
+    sections = {section["id"]: section for section in page.select("section[id^=E]")}
     assert set(sections) == set(errata())
     for key, erratum in errata().items():
         assert sections[key].get_text().count("How we know.") == 1
         links = {link["href"] for link in sections[key].select("a.where")}
-        for one in erratum.claims:
-            assert any(href.endswith(f"#claim-{one.id}") for href in links), one.id
-    unsound = [one.id for one in claims().values() if one.verdict not in ("right", "example")]
+        for claim in erratum.claims:
+            assert any(href.endswith(f"#claim-{claim.id}") for href in links), claim.id
+    unsound = [claim.id for claim in claims().values() if claim.verdict not in ("right", "example")]
     for key in unsound:
         assert page.select(f'a.where[href$="#claim-{key}"]'), key
 
@@ -201,5 +201,5 @@ def test_the_table_of_verdicts_counts_every_claim(book_folder):
     rows = built(book_folder, "appendix/errata.html").select(".verdicts tbody tr")
     numbers = [[int(cell.get_text()) for cell in row.select("td")] for row in rows]
     assert [sum(column) for column in zip(*numbers[:-1], strict=True)] == numbers[-1]
-    counted = Counter(one.verdict for one in claims().values())
+    counted = Counter(claim.verdict for claim in claims().values())
     assert numbers[-1] == [*(counted[verdict] for verdict in VERDICTS), len(claims())]

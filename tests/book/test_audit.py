@@ -17,8 +17,8 @@ def report(**audits: dict) -> dict:
 
 def audit(score: float | None, *items: dict, mode: str = "binary", **more: str) -> dict:
     """An audit as Lighthouse writes it."""
-    said = {"title": "What is wrong", "details": {"items": list(items)}}
-    return {"score": score, "scoreDisplayMode": mode, **said, **more}
+    shown = {"title": "What is wrong", "details": {"items": list(items)}}
+    return {"score": score, "scoreDisplayMode": mode, **shown, **more}
 
 
 def judged(capsys, made: dict) -> tuple[list[str], str]:
@@ -34,14 +34,14 @@ def test_a_page_without_a_fault_has_a_line_with_three_hundreds(capsys):
 
 def test_a_fault_is_named_with_its_elements_and_the_rest_is_counted(capsys):
     items = [{"node": {"snippet": f"<img src='{n}'>", "selector": "main > img"}} for n in range(8)]
-    below, said = judged(capsys, report(alt=audit(0, *items), title=audit(1)))
+    below, output = judged(capsys, report(alt=audit(0, *items), title=audit(1)))
     assert below == ["a.html"]
-    assert said.splitlines()[0].split() == ["100", "100", "0", "a.html"]
-    assert "alt: What is wrong" in said
-    assert "title" not in said
-    assert "<img src='4'>" in said
-    assert "<img src='5'>" not in said
-    assert "and 3 more" in said
+    assert output.splitlines()[0].split() == ["100", "100", "0", "a.html"]
+    assert "alt: What is wrong" in output
+    assert "title" not in output
+    assert "<img src='4'>" in output
+    assert "<img src='5'>" not in output
+    assert "and 3 more" in output
 
 
 @pytest.mark.parametrize(
@@ -66,17 +66,17 @@ def test_a_fault_so_small_that_the_score_is_rounded_to_100_counts(capsys):
 
 def test_an_audit_that_broke_is_a_fault_and_not_a_pass(capsys):
     made = report(title=audit(None, mode="error", errorMessage="it timed out"))
-    below, said = judged(capsys, made)
+    below, output = judged(capsys, made)
     assert below == ["a.html"]
-    assert "title: it timed out" in said
+    assert "title: it timed out" in output
 
 
 def test_a_page_that_did_not_load_says_so_once(capsys):
     made = report(title=audit(None, mode="error"), alt=audit(None, mode="error"))
     made["categories"]["seo"]["score"] = None
-    below, said = judged(capsys, {**made, "runtimeError": {"message": "Status code: 404"}})
+    below, output = judged(capsys, {**made, "runtimeError": {"message": "Status code: 404"}})
     assert below == ["a.html"]
-    assert [line.strip() for line in said.splitlines()[1:]] == ["Status code: 404"]
+    assert [line.strip() for line in output.splitlines()[1:]] == ["Status code: 404"]
 
 
 def test_every_page_that_a_reader_can_reach_is_audited_and_no_template(tmp_path):
@@ -98,10 +98,10 @@ def test_the_book_is_served_at_the_path_of_its_address(tmp_path):
 def test_a_book_with_a_page_below_100_fails_and_says_which(monkeypatch, tmp_path, capsys):
     for name in ("a.html", "b.html"):
         (tmp_path / name).touch()
-    found = {"a.html": report(title=audit(1)), "b.html": report(title=audit(0))}
-    monkeypatch.setattr(tool, "audited", lambda address, page: found[page])
+    reports = {"a.html": report(title=audit(1)), "b.html": report(title=audit(0))}
+    monkeypatch.setattr(tool, "audited", lambda address, page: reports[page])
     with pytest.raises(SystemExit, match=r"Below 100: 1 of 2 pages: b\.html"):
         tool.main(tmp_path)
-    found["b.html"] = found["a.html"]
+    reports["b.html"] = reports["a.html"]
     tool.main(tmp_path)
     assert "All 2 pages" in capsys.readouterr().out

@@ -22,16 +22,16 @@ RULES = """async () => (await axe.run(document, {
 
 def contents() -> list[str]:
     """Every page that the table of contents names, as it is called in the book."""
-    found = []
+    files = []
 
     def walk(entry: dict) -> None:
-        found.append(entry.get("root") or entry.get("file"))
+        files.append(entry.get("root") or entry.get("file"))
         for below in ("parts", "chapters", "sections"):
             for child in entry.get(below, []):
                 walk(child)
 
     walk(yaml.safe_load((ROOT / "_toc.yml").read_text("utf8")))
-    return [name.removesuffix(".ipynb").removesuffix(".md") + ".html" for name in found if name]
+    return [name.removesuffix(".ipynb").removesuffix(".md") + ".html" for name in files if name]
 
 
 PAGES = contents()
@@ -53,7 +53,9 @@ class Visit:
         self.page.on("response", lambda got: got.status >= 400 and note(f"{got.status}: {got.url}"))
         self.page.on(
             "console",
-            lambda said: said.type in ("error", "warning") and note(f"console: {said.text}"),
+            lambda message: (
+                message.type in ("error", "warning") and note(f"console: {message.text}")
+            ),
         )
         self.page.on("requestfinished", lambda got: self.fetched.add(urlsplit(got.url).path))
         self.page.on(
@@ -78,8 +80,8 @@ def visit(browser, book):
         return visits[-1]
 
     yield open_page
-    for one in visits:
-        one.context.close()
+    for visit in visits:
+        visit.context.close()
 
 
 @pytest.mark.parametrize(("theme", "widths"), [("light", (1280, 390)), ("dark", (390, 1280))])

@@ -40,11 +40,11 @@ def test_every_claim_of_every_source_is_there_once_and_in_order():
 
 
 def test_every_claim_has_a_verdict_in_words_and_something_to_say():
-    for one in claims().values():
-        assert one.verdict in VERDICTS
-        assert one.claim.endswith((".", "?")), one
-        assert one.says.endswith((".", "?")), one
-        assert len(one.claim) < 160, one
+    for claim in claims().values():
+        assert claim.verdict in VERDICTS
+        assert claim.claim.endswith((".", "?")), claim
+        assert claim.says.endswith((".", "?")), claim
+        assert len(claim.claim) < 160, claim
 
 
 def test_the_misconceptions_begin_with_the_65_of_the_course():
@@ -53,16 +53,18 @@ def test_the_misconceptions_begin_with_the_65_of_the_course():
 
 def test_no_two_misconceptions_share_a_name_or_a_sentence():
     for words in ("name", "sentence"):
-        counted = Counter(getattr(one, words) for one in misconceptions().values())
+        counted = Counter(
+            getattr(misconception, words) for misconception in misconceptions().values()
+        )
         assert counted.most_common(1)[0][1] == 1, counted.most_common(1)
 
 
 @pytest.mark.parametrize("key", misconceptions())
 def test_a_misconception_says_what_was_done_and_how_to_mend_it(key):
-    one = misconceptions()[key]
-    assert not one.name.endswith(".")
-    assert 40 < len(one.sentence) < 420, one.sentence
-    assert "TODO" not in one.sentence
+    misconception = misconceptions()[key]
+    assert not misconception.name.endswith(".")
+    assert 40 < len(misconception.sentence) < 420, misconception.sentence
+    assert "TODO" not in misconception.sentence
 
 
 @pytest.mark.parametrize("key", misconceptions())
@@ -78,51 +80,51 @@ def test_a_misconception_leads_to_a_paragraph_that_exists(key):
 
 @pytest.mark.parametrize("path", WRITTEN, ids=[path.stem for path in WRITTEN])
 def test_a_chapter_treats_each_of_its_claims_exactly_once(path):
-    found = Counter(re.findall(r'<a id="claim-(S\d-\d\d)">', path.read_text("utf8")))
-    owned = {one.id for one in claims().values() if one.chapter == path.stem[:2]}
-    assert found == Counter(owned)
+    anchors = Counter(re.findall(r'<a id="claim-(S\d-\d\d)">', path.read_text("utf8")))
+    owned = {claim.id for claim in claims().values() if claim.chapter == path.stem[:2]}
+    assert anchors == Counter(owned)
 
 
 def test_every_claim_is_treated_at_one_anchor_of_the_whole_book():
-    found = Counter(
+    anchors = Counter(
         (anchor, path.stem[:2])
         for path in WRITTEN
         for anchor in re.findall(r'<a id="claim-(S\d-\d\d)">', path.read_text("utf8"))
     )
-    assert found == Counter((one.id, one.chapter) for one in claims().values())
+    assert anchors == Counter((claim.id, claim.chapter) for claim in claims().values())
 
 
 def test_the_22_errata_are_there_in_order_and_every_wrong_claim_belongs_to_one():
     assert list(errata()) == [f"E{n}" for n in range(1, ERRATA + 1)]
-    assert {one.erratum for one in claims().values()} - {""} == set(errata())
-    for one in claims().values():
-        assert one.erratum or one.verdict not in ("wrong", "unsupported"), one.id
-    for one in errata().values():
-        assert one.kind in KINDS
-        assert not one.name.endswith("."), one.name
-        assert one.known.endswith("."), one.known
+    assert {claim.erratum for claim in claims().values()} - {""} == set(errata())
+    for entry in claims().values():
+        assert entry.erratum or entry.verdict not in ("wrong", "unsupported"), entry.id
+    for entry in errata().values():
+        assert entry.kind in KINDS
+        assert not entry.name.endswith("."), entry.name
+        assert entry.known.endswith("."), entry.known
 
 
-def is_among(number: str, says: str, found: list[float]) -> bool:
+def is_among(number: str, says: str, computed: list[float]) -> bool:
     """Whether a page has a number, rounded as it is itself; said as 21 %, it may be .213 there."""
     digits = len(number.partition("e")[0].partition(".")[2])
     wanted = float(number.replace(",", ""))
     if "e" in number:
-        return any(f"{one:.{digits}e}" == f"{wanted:.{digits}e}" for one in found)
+        return any(f"{value:.{digits}e}" == f"{wanted:.{digits}e}" for value in computed)
     scales = [1, *(times for unit, times in TIMES.items() if unit in says)]
-    return any(round(one / times, digits) == wanted for one in found for times in scales)
+    return any(round(value / times, digits) == wanted for value in computed for times in scales)
 
 
 @pytest.mark.parametrize("path", WRITTEN, ids=[path.stem for path in WRITTEN])
 def test_every_number_that_answers_a_claim_is_printed_or_asserted_by_a_cell_of_its_chapter(path):
     page = re.sub(r"(?<=\d)_(?=\d)", "", executed(path.with_suffix(".ipynb")))
-    found = [float(number.replace(",", "")) for number in NUMBER.findall(page)]
+    computed = [float(number.replace(",", "")) for number in NUMBER.findall(page)]
     missing = [
-        (one.id, number)
-        for one in claims().values()
-        if one.chapter == path.stem[:2] and one.id not in NOT_COMPUTED
-        for number in NUMBER.findall(one.says)
-        if not is_among(number, one.says, found)
+        (claim.id, number)
+        for claim in claims().values()
+        if claim.chapter == path.stem[:2] and claim.id not in NOT_COMPUTED
+        for number in NUMBER.findall(claim.says)
+        if not is_among(number, claim.says, computed)
     ]
     assert missing == []
 

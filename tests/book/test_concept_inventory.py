@@ -22,8 +22,8 @@ from tests.support.pages import anchors
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = "../../book/assets/inventory.js"
-IDS = [one.id for one in questions()]
-each_question = pytest.mark.parametrize("one", questions(), ids=IDS)
+IDS = [question.id for question in questions()]
+each_question = pytest.mark.parametrize("question", questions(), ids=IDS)
 
 
 # The questions
@@ -32,11 +32,11 @@ each_question = pytest.mark.parametrize("one", questions(), ids=IDS)
 def test_there_are_thirty_and_every_chapter_has_one():
     assert [f"Q{n:02d}" for n in range(1, 31)] == IDS
     written = {path.stem[:2] for path in (ROOT / "chapters").glob("[0-9]*.md")} - {"17"}
-    assert {one.chapter for one in questions()} == written
+    assert {question.chapter for question in questions()} == written
 
 
 def test_every_skill_has_at_least_three_questions_that_follow_each_other():
-    order = [one.skill for one in questions()]
+    order = [question.skill for question in questions()]
     assert set(order) == set(skills())
     assert min(Counter(order).values()) >= 3
     assert list(dict.fromkeys(order)) == list(skills())
@@ -44,7 +44,7 @@ def test_every_skill_has_at_least_three_questions_that_follow_each_other():
 
 
 def test_right_answers_stand_in_every_place_alike():
-    places = Counter(one.right for one in questions())
+    places = Counter(question.right for question in questions())
     assert set(places) == {0, 1, 2, 3}
     assert max(places.values()) - min(places.values()) <= 1
     in_a_row = zip(questions(), questions()[1:], questions()[2:], strict=False)
@@ -53,25 +53,25 @@ def test_right_answers_stand_in_every_place_alike():
 
 def test_a_right_answer_is_the_longest_no_more_often_than_chance():
     ranks = Counter()
-    for one in questions():
-        lengths = [len(choice.text) for choice in one.choices]
-        ranks["longest"] += sorted(lengths)[-1] == lengths[one.right] > sorted(lengths)[-2]
-        ranks["shortest"] += sorted(lengths)[0] == lengths[one.right] < sorted(lengths)[1]
+    for question in questions():
+        lengths = [len(choice.text) for choice in question.choices]
+        ranks["longest"] += sorted(lengths)[-1] == lengths[question.right] > sorted(lengths)[-2]
+        ranks["shortest"] += sorted(lengths)[0] == lengths[question.right] < sorted(lengths)[1]
     assert 3 <= ranks["longest"] <= 9
     assert 3 <= ranks["shortest"] <= 9
 
 
 @each_question
-def test_choices_are_of_similar_length_and_differ(one: Question):
-    lengths = [len(choice.text) for choice in one.choices]
+def test_choices_are_of_similar_length_and_differ(question: Question):
+    lengths = [len(choice.text) for choice in question.choices]
     assert max(lengths) <= 1.25 * min(lengths), lengths
-    assert len({choice.text for choice in one.choices}) == 4
+    assert len({choice.text for choice in question.choices}) == 4
     assert max(lengths) <= 62
 
 
 @each_question
-def test_every_wrong_choice_names_an_idea_and_every_choice_says_why(one: Question):
-    for choice in one.choices:
+def test_every_wrong_choice_names_an_idea_and_every_choice_says_why(question: Question):
+    for choice in question.choices:
         assert choice.why.endswith((".", ")"))
         assert 25 < len(choice.why) < 190
         if re.match(r"M\d", choice.idea):
@@ -82,15 +82,15 @@ def test_every_wrong_choice_names_an_idea_and_every_choice_says_why(one: Questio
 
 
 @each_question
-def test_a_question_leads_to_a_paragraph_that_exists(one: Question):
-    page, _, anchor = one.read.partition("#")
+def test_a_question_leads_to_a_paragraph_that_exists(question: Question):
+    page, _, anchor = question.read.partition("#")
     assert anchor in anchors((ROOT / page.replace(".html", ".md")).read_text("utf8"))
     if anchor.startswith("claim-"):
-        assert claims()[anchor.removeprefix("claim-")].chapter == one.chapter
+        assert claims()[anchor.removeprefix("claim-")].chapter == question.chapter
 
 
 def test_the_diagnostic_asks_one_question_for_each_of_chapters_2_to_11():
-    chapters = [one.chapter for one in diagnostic().asked]
+    chapters = [question.chapter for question in diagnostic().asked]
     assert chapters == [f"{n:02d}" for n in range(2, 12)]
 
 
@@ -128,15 +128,17 @@ def test_without_a_script_every_question_is_a_labelled_group_with_its_answer_fol
     page = BeautifulSoup(made._repr_html_(), "html.parser")
     groups = page.select("fieldset.course-question")
     assert len(groups) == len(made.asked)
-    for group, one in zip(groups, made.asked, strict=True):
-        assert one.ask in group.legend.get_text()
+    for group, question in zip(groups, made.asked, strict=True):
+        assert question.ask in group.legend.get_text()
         inputs = group.select("label > input[type=radio]")
-        assert [field["name"] for field in inputs] == [one.id] * 4
-        assert int(group["data-right"]) == one.right
+        assert [field["name"] for field in inputs] == [question.id] * 4
+        assert int(group["data-right"]) == question.right
         key = group.select_one("details.course-key:not([open])")
-        said = key.select("li")
-        assert [item.get_text().count("Right.") for item in said] == [c.right for c in one.choices]
-        assert key.select_one("a.course-read")["href"].endswith(one.read.partition("#")[2])
+        explanations = key.select("li")
+        assert [item.get_text().count("Right.") for item in explanations] == [
+            c.right for c in question.choices
+        ]
+        assert key.select_one("a.course-read")["href"].endswith(question.read.partition("#")[2])
     assert not page.select("form"), "Enter in a form without a button would load the page anew"
 
 
@@ -150,8 +152,13 @@ def test_the_text_form_asks_the_same():
 
 def asked(made: Questions | None = None) -> list[dict]:
     return [
-        {"id": one.id, "skill": one.skill, "chapter": one.chapter, "right": one.right}
-        for one in (made or inventory()).asked
+        {
+            "id": question.id,
+            "skill": question.skill,
+            "chapter": question.chapter,
+            "right": question.right,
+        }
+        for question in (made or inventory()).asked
     ]
 
 
@@ -161,9 +168,9 @@ def given(missed: set[str] = frozenset(), made: Questions | None = None) -> dict
 
 
 def test_a_score_counts_right_answers_in_all_and_by_skill():
-    found = call(SCRIPT, "score", asked(), given({"Q01", "Q02", "Q30"}))
-    assert (found["right"], found["total"]) == (27, 30)
-    by_skill = {one["skill"]: (one["right"], one["total"]) for one in found["bySkill"]}
+    result = call(SCRIPT, "score", asked(), given({"Q01", "Q02", "Q30"}))
+    assert (result["right"], result["total"]) == (27, 30)
+    by_skill = {skill["skill"]: (skill["right"], skill["total"]) for skill in result["bySkill"]}
     assert list(by_skill) == list(skills())
     assert by_skill["before"] == (2, 4)
     assert by_skill["evidence"] == (2, 3)
@@ -196,10 +203,10 @@ def test_open_questions_are_counted_from_one():
 def test_the_first_gap_is_where_to_start(missed, start, skip, known):
     ten = asked(diagnostic())
     wrong = {q["id"] for q in ten if int(q["chapter"]) in missed}
-    found = call(SCRIPT, "route", ten, given(wrong, diagnostic()))
-    assert found["start"] == start
-    assert list(map(int, found["skip"])) == list(skip)
-    assert list(map(int, found["known"])) == list(known)
+    result = call(SCRIPT, "route", ten, given(wrong, diagnostic()))
+    assert result["start"] == start
+    assert list(map(int, result["skip"])) == list(skip)
+    assert list(map(int, result["known"])) == list(known)
 
 
 def test_a_question_left_open_counts_as_missed():
@@ -246,9 +253,9 @@ def test_before_and_after_stand_side_by_side():
     ],
 )
 def test_the_two_attempts_are_compared_in_a_sentence(before, after, words):
-    said = call(SCRIPT, "conclusion", {"before": before, "after": after})
-    assert words in said
-    assert bool(words) == bool(said)
+    sentence = call(SCRIPT, "conclusion", {"before": before, "after": after})
+    assert words in sentence
+    assert bool(words) == bool(sentence)
 
 
 # The script in a browser
@@ -276,9 +283,9 @@ def visit(browser: Browser) -> Iterator[Callable[[Questions], Page]]:
 
     def answer(route):
         path = route.request.url.removeprefix(HOST)
-        found = files.get(path)
+        body = files.get(path)
         kind = kinds[Path(path).suffix]
-        route.fulfill(status=200 if found else 404, body=found or "", content_type=kind)
+        route.fulfill(status=200 if body else 404, body=body or "", content_type=kind)
 
     context.route("**/*", answer)
 
@@ -286,7 +293,9 @@ def visit(browser: Browser) -> Iterator[Callable[[Questions], Page]]:
         files["/"] = PAGE.format(body=made._repr_html_() + '<link rel="icon" href="data:,">')
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("console", lambda said: said.type == "error" and problems.append(said.text))
+        page.on(
+            "console", lambda message: message.type == "error" and problems.append(message.text)
+        )
         page.goto(f"{HOST}/")
         expect(page.locator(".course-questions")).to_have_attribute("data-mounted", "true")
         return page
@@ -315,12 +324,12 @@ def test_the_diagnostic_names_the_chapter_and_what_may_be_skipped(visit):
     wrong = {q["id"] for q in asked(diagnostic()) if q["chapter"] in ("05", "09")}
     choose(page, given(wrong, diagnostic()))
     page.get_by_role("button", name="Where do I begin?").click()
-    said = page.locator(".course-results")
-    expect(said).to_be_focused()
-    expect(said).to_contain_text("8 of 10 right. Start at chapter 5, Scaling.")
-    expect(said).to_contain_text("You may skip chapters 2, 3 and 4.")
-    expect(said).to_contain_text("Chapters 6, 7, 8, 10 and 11 should be quick")
-    assert said.locator("a").first.get_attribute("href") == "05_scaling.html"
+    results = page.locator(".course-results")
+    expect(results).to_be_focused()
+    expect(results).to_contain_text("8 of 10 right. Start at chapter 5, Scaling.")
+    expect(results).to_contain_text("You may skip chapters 2, 3 and 4.")
+    expect(results).to_contain_text("Chapters 6, 7, 8, 10 and 11 should be quick")
+    assert results.locator("a").first.get_attribute("href") == "05_scaling.html"
     assert page.evaluate("localStorage.length") == 0
 
 

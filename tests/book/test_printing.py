@@ -67,8 +67,8 @@ def test_a_link_that_leaves_the_paper_leads_to_the_web(folder):
 def test_no_word_is_lost_and_nothing_of_the_screen_is_kept(folder):
     bound = Bound(folder, PAGES, HOME)
     text = bound.html("", "")
-    for said in ("Said", "there", "in the code", "elsewhere", "Own", "back"):
-        assert said in text
+    for phrase in ("Said", "there", "in the code", "elsewhere", "Own", "back"):
+        assert phrase in text
     for gone in ("away", "headerlink", "<button", "search.js"):
         assert gone not in text
     assert text.count('href="/look.css"') == 1  # named differently on two pages
@@ -77,7 +77,7 @@ def test_no_word_is_lost_and_nothing_of_the_screen_is_kept(folder):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("sub/two.html#note", "sub/two.html#gone", "one links to #sub-two--gone, which no page"),
         ("code.html#f", "gone.html", "one links to gone.html, which the book does not have"),
@@ -85,14 +85,14 @@ def test_no_word_is_lost_and_nothing_of_the_screen_is_kept(folder):
         ("<article>", "<div>", "has no <article>"),
     ],
 )
-def test_what_would_be_lost_is_refused_by_name(folder, old, new, said):
+def test_what_would_be_lost_is_refused_by_name(folder, old, new, message):
     (folder / "one.html").write_text(FIRST.replace(old, new, 1), "utf8")
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         Bound(folder, PAGES, HOME)
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         ('<article id="p"><pre style="width: 900px">x</pre></article>', r"p: \d+ px: <pre"),
         (
@@ -104,9 +104,9 @@ def test_what_would_be_lost_is_refused_by_name(folder, old, new, said):
         ('<img alt="x" src="https://other.example/x.png">', "asked for https://other.example"),
     ],
 )
-def test_what_cannot_be_printed_well_is_refused_by_name(browser, tmp_path, body, said):
+def test_what_cannot_be_printed_well_is_refused_by_name(browser, tmp_path, body, message):
     page = browser.new_page()
-    with pytest.raises(NotPrintedError, match=said):
+    with pytest.raises(NotPrintedError, match=message):
         Printing(page, tmp_path, f"<!doctype html>{body}", "a4").check()
     page.close()
 

@@ -136,7 +136,7 @@ def search(page: Page, words: str) -> list[tuple[str, str]]:
     expect(page.locator("#search-results .search-summary")).to_contain_text("best results")
     first = page.locator("#search-results li:nth-child(-n+4)")
     expect(page.locator("#search-results li:not(:has(p.context))")).to_have_count(0)
-    return [(one.locator("a").get_attribute("href"), one.inner_text()) for one in first.all()]
+    return [(hit.locator("a").get_attribute("href"), hit.inner_text()) for hit in first.all()]
 
 
 FOUND = [  # what is typed: where it leads, what is said there, the chapter that is next
@@ -156,13 +156,13 @@ FOUND = [  # what is typed: where it leads, what is said there, the chapter that
 def test_what_is_searched_is_found_with_its_meaning_and_then_its_chapter(open_page):
     page = open_page("search.html")
     for typed, where, meaning, chapter in FOUND:
-        found = search(page, typed)
-        href, text = found[0]
+        hits = search(page, typed)
+        href, text = hits[0]
         assert href.startswith(where), f"{typed} led to {href}"
         assert meaning in text, f"{typed}: {text}"
         assert "\\(" not in text
         if chapter:
-            hrefs = [href for href, _ in found]
+            hrefs = [href for href, _ in hits]
             assert any(href.startswith(f"chapters/{chapter}_") for href in hrefs), (typed, hrefs)
 
 
@@ -173,6 +173,6 @@ def test_every_symbol_of_the_notation_page_is_indexed_in_all_its_spellings(book_
     rows = [row.split(" | ")[0] for row in table.splitlines() if row.startswith("| $")]
     assert len(rows) > 12
     for row in rows:
-        for symbol in (one for math in re.findall(r"\$(.+?)\$", row) for one in math.split(", ")):
+        for symbol in (part for math in re.findall(r"\$(.+?)\$", row) for part in math.split(", ")):
             for typed in search_words.spellings(symbol):
                 assert typed.lower() in index, f"{typed} of {symbol}"

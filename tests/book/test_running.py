@@ -54,8 +54,8 @@ def machine(monkeypatch):
     colab.output.enable_custom_widget_manager = enable
 
     def become(*, course: bool, on_colab: bool, pip: Pip) -> ModuleType:
-        found = {"lib": real("lib") if course else None}
-        find = lambda name: found[name] if name in found else real(name)  # noqa: E731
+        modules = {"lib": real("lib") if course else None}
+        find = lambda name: modules[name] if name in modules else real(name)  # noqa: E731
         monkeypatch.setattr(importlib.util, "find_spec", find)
         monkeypatch.setattr(subprocess, "run", pip)
         monkeypatch.delitem(sys.modules, "google.colab", raising=False)
@@ -85,9 +85,9 @@ def test_on_colab_it_installs_the_course_once_and_lets_figures_move(machine, cap
     run_first_cell()
     assert pip.commands == [[sys.executable, "-m", "pip", "install", "--quiet", COURSE]]
     assert output.enabled == 1
-    said = capsys.readouterr().out
-    assert "a minute or two" in said
-    assert said.endswith("Done. Now run the cells below.\n")
+    printed = capsys.readouterr().out
+    assert "a minute or two" in printed
+    assert printed.endswith("Done. Now run the cells below.\n")
     machine(course=True, on_colab=True, pip=pip)
     run_first_cell()
     assert len(pip.commands) == 1
@@ -103,9 +103,9 @@ def test_a_failing_pip_is_quoted_with_what_to_do(machine):
 def test_a_wrong_python_at_home_is_named_and_nothing_is_put_into_it(machine):
     pip = Pip()
     machine(course=False, on_colab=False, pip=pip)
-    with pytest.raises(ModuleNotFoundError, match=re.escape(sys.executable)) as told:
+    with pytest.raises(ModuleNotFoundError, match=re.escape(sys.executable)) as error:
         run_first_cell()
-    assert ".venv/bin/python" in str(told.value)
+    assert ".venv/bin/python" in str(error.value)
     assert pip.commands == []
 
 
@@ -130,29 +130,29 @@ def test_the_package_declares_what_pages_and_lib_import_and_nothing_else():
     packages = ("lib", "figures", "checks", "book", "exercises")  # not for teachers, who have all
     read = [path for path in FILES if path.suffix == ".py" and path.parts[0] in packages
             and path.parts[:2] not in (("book", "build"), ("book", "extensions"))]  # fmt: skip
-    found = set().union(*(third_party(imported(path)) for path in read))
+    used = set().union(*(third_party(imported(path)) for path in read))
     for notebook in NOTEBOOKS:
         for cell in json.loads(notebook.read_text("utf8"))["cells"]:
             if cell["cell_type"] == "code":
-                found |= third_party(imported_by("".join(cell["source"])))
-    declared = {canonical(Requirement(one).name) for one in tool.PROJECT["dependencies"]}
-    assert found | READ == declared
+                used |= third_party(imported_by("".join(cell["source"])))
+    declared = {canonical(Requirement(line).name) for line in tool.PROJECT["dependencies"]}
+    assert used | READ == declared
 
 
 def imported_by(source: str) -> set[str]:
     nodes = list(ast.walk(ast.parse(source)))
-    plain = {one.name for node in nodes if isinstance(node, ast.Import) for one in node.names}
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     return plain | {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
 
 
 def test_what_it_pins_is_pinned_alike_in_the_requirements_and_nothing_heavy_is_pinned():
     pinned = pins()
-    for one in map(Requirement, tool.PROJECT["dependencies"]):
-        version = pinned[canonical(one.name)]
-        assert one.specifier.contains(version), one
-        if str(one.specifier).startswith("=="):
-            assert str(one.specifier) == f"=={version}"
-            assert canonical(one.name) not in {"torch", "numpy", "scipy", "matplotlib"}
+    for requirement in map(Requirement, tool.PROJECT["dependencies"]):
+        version = pinned[canonical(requirement.name)]
+        assert requirement.specifier.contains(version), requirement
+        if str(requirement.specifier).startswith("=="):
+            assert str(requirement.specifier) == f"=={version}"
+            assert canonical(requirement.name) not in {"torch", "numpy", "scipy", "matplotlib"}
 
 
 def test_every_file_that_the_code_reads_beside_itself_is_packed():
@@ -179,12 +179,12 @@ def launched(page: Path) -> list[str]:
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_leads_to_its_own_notebook_on_colab_and_binder_or_to_none(book_folder, name):
     source = Path(name).with_suffix(".ipynb")
-    found = launched(book_folder / name)
+    addresses = launched(book_folder / name)
     if not (ROOT / source).exists():
-        assert found == []
+        assert addresses == []
         return
     who, what = tool.PROJECT["urls"]["Repository"].rsplit("/", 2)[1:]
-    assert sorted(found) == [
+    assert sorted(addresses) == [
         f"https://colab.research.google.com/github/{who}/{what}/blob/main/{source}",
         f"https://mybinder.org/v2/gh/{who}/{what}/main?urlpath=lab/tree/{source}",
     ]
@@ -211,12 +211,12 @@ def test_binder_installs_the_same_pins_and_the_python_that_the_course_asks_for()
 
 
 def test_the_dev_container_runs_commands_that_the_makefile_has():
-    told = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text("utf8"))
-    make, *targets = told["postCreateCommand"].split()
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text("utf8"))
+    make, *targets = container["postCreateCommand"].split()
     assert make == "make"
     assert set(targets) <= set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf8"), re.M))
-    assert told["image"].startswith(f"python:{tool.PROJECT['requires-python'][2:]}")
-    python = told["customizations"]["vscode"]["settings"]["python.defaultInterpreterPath"]
+    assert container["image"].startswith(f"python:{tool.PROJECT['requires-python'][2:]}")
+    python = container["customizations"]["vscode"]["settings"]["python.defaultInterpreterPath"]
     assert python == "${containerWorkspaceFolder}/.venv/bin/python"
 
 
@@ -225,8 +225,8 @@ def test_a_notebook_is_valid_and_its_outputs_need_no_renderer_of_one_program(not
     read = nbformat.read(notebook, as_version=4)
     nbformat.validate(read)
     assert read.metadata["kernelspec"]["name"] == "python3"
-    outputs = [one for cell in read.cells for one in cell.get("outputs", [])]
-    kinds = {kind for one in outputs for kind in one.get("data", {})}
+    outputs = [output for cell in read.cells for output in cell.get("outputs", [])]
+    kinds = {kind for output in outputs for kind in output.get("data", {})}
     assert kinds <= {"text/plain", "text/html", "text/markdown"}
     for cell in read.cells:  # a fold that is not plain HTML would need an extension
         assert cell.cell_type == "code" or not re.search(r"^:::|\{dropdown\}", cell.source, re.M)

@@ -113,10 +113,10 @@ def test_a_page_two_levels_deep_shows_its_live_figure_its_mathematics_and_finds_
     assert page.locator(".course-widget[data-mounted=true]").first.bounding_box()["height"] > 100
     expect(page.locator("article .katex-html").first).to_be_visible()
     page.goto(f"{address}search.html?q=softmax", wait_until="networkidle")
-    found = page.locator("#search-results li a").first
-    expect(found).to_be_visible()
+    hit = page.locator("#search-results li a").first
+    expect(hit).to_be_visible()
     assert page.problems == []
-    found.click()  # which cuts short what the search still fetches
+    hit.click()  # which cuts short what the search still fetches
     expect(page.locator("article h1")).not_to_have_text("Search")
     assert page.url.startswith(address)
     expect(page.locator("article h1")).to_be_visible()
@@ -137,8 +137,8 @@ def test_a_source_is_published_only_if_a_page_links_to_it(tmp_path):
     (book / "index.html").write_text('<a href="_sources/a%20b.ipynb">source</a>', "utf8")
     for name in ("a b.ipynb", "nobody.md"):
         (book / "_sources" / name).touch()
-    found = [path.as_posix() for path in static_site.published(book)]
-    assert found == ["_sources/a b.ipynb", "index.html"]
+    paths = [path.as_posix() for path in static_site.published(book)]
+    assert paths == ["_sources/a b.ipynb", "index.html"]
 
 
 class Elsewhere(BaseHTTPRequestHandler):
@@ -177,10 +177,10 @@ def test_what_is_gone_on_another_host_is_reported_and_what_refuses_programs_is_n
     write()
     with pytest.raises(SystemExit, match="lead nowhere"):
         static_site.follow_links(site, report)
-    said = report.read_text("utf8")
-    assert f"{host}/gone" in said
-    assert f"{host}/there" not in said
-    assert f"{host}/no-programs" not in said
+    text = report.read_text("utf8")
+    assert f"{host}/gone" in text
+    assert f"{host}/there" not in text
+    assert f"{host}/no-programs" not in text
     server.shutdown()
     server.server_close()
     with pytest.raises(SystemExit, match="without a network"):

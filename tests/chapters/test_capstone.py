@@ -95,8 +95,8 @@ def test_in_each_random_model_every_axis_has_another_length():
         (vocab, d_model), longest = p["wte.weight"].shape, len(p["wpe.weight"])
         layers = sum(name.endswith("ln_1.bias") for name in p)
         axes = [*ids.shape, vocab, longest, heads, d_model // heads, layers]
-        primes = [one for one in axes if one > 1]
-        assert all(one % k for one in primes for k in range(2, one))
+        primes = [size for size in axes if size > 1]
+        assert all(size % k for size in primes for k in range(2, size))
         # A sentence may be as many as a text of another case is long; within a case none agree.
         assert len(set(primes)) == len(primes), case.about
 
@@ -173,7 +173,7 @@ def test_a_learner_in_torch_passes():
     assert grade_source(TASK, LEARNER).passed
 
 
-@pytest.mark.parametrize(("idea", "right", "wrong"), SLIPS, ids=[one[0] for one in SLIPS])
+@pytest.mark.parametrize(("idea", "right", "wrong"), SLIPS, ids=[slip[0] for slip in SLIPS])
 def test_a_slip_of_a_learner_in_torch_is_named(idea, right, wrong):
     assert LEARNER.count(right) >= 1
     verdict = grade_source(TASK, LEARNER.replace(right, wrong))

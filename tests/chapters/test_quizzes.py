@@ -38,7 +38,7 @@ class Folds(HTMLParser):
     def __init__(self, html: str):
         super().__init__()
         self.open: list[dict[str, str]] = []
-        self.found: list[dict[str, str]] = []
+        self.all: list[dict[str, str]] = []
         self.into = "hidden"
         self.feed(html)
         self.close()
@@ -53,7 +53,7 @@ class Folds(HTMLParser):
         self.into = "hidden" if tag == "summary" else self.into
         if tag == "details":
             assert self.open, "a fold is closed that was never opened"
-            self.found.append(self.open.pop())
+            self.all.append(self.open.pop())
 
     def handle_data(self, data):
         if self.open:
@@ -70,9 +70,9 @@ def cells(path: Path) -> list[str]:
 def test_every_renderer_of_markdown_finds_the_same_folds(path):
     """VS Code, the classic notebook and Colab read a cell as CommonMark with HTML."""
     for cell in cells(path):
-        found = Folds(MarkdownIt("commonmark", {"html": True}).render(cell)).found
-        assert len(found) == cell.count("<details")
-        for fold in found:
+        folds = Folds(MarkdownIt("commonmark", {"html": True}).render(cell)).all
+        assert len(folds) == cell.count("<details")
+        for fold in folds:
             assert fold["summary"], fold
             assert fold["hidden"], fold
             assert not re.search(r"[$`]", fold["summary"]), "a summary is HTML: no $ and no `"
@@ -111,12 +111,12 @@ def test_a_quiz_is_answered_by_keyboard_and_counts_first_tries(browser: Browser,
     page.keyboard.press("Space")
     expect(second.locator("p")).not_to_be_visible()
     for question in range(1, 5):
-        one = choices.filter(has_text="Right:").nth(question).locator("summary")
-        tab_to(page, one)
+        choice = choices.filter(has_text="Right:").nth(question).locator("summary")
+        tab_to(page, choice)
         page.keyboard.press("Enter")
     expect(count).to_have_text("4 of 5 right at the first try.")
     # Two choices of a question never have one name, and the verdict is part of the name.
-    names = [one.inner_text() for one in page.locator("details.choice > summary").all()]
+    names = [summary.inner_text() for summary in page.locator("details.choice > summary").all()]
     assert len(set(names[:3])) == 3
     assert "✓ right" in names[1]
     page.close()

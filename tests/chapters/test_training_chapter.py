@@ -25,12 +25,12 @@ def run(request, page) -> dict[int, dict[str, Any]]:
     """The losses and measures of one training after 0, 30 and 300 steps; the model after that."""
     set_seed(request.param)
     model = page["GPT2"](page["sizes"])
-    found = {0: look(page, model)}
+    looks = {0: look(page, model)}
     recipe = replace(page["recipe"], seed=request.param)
     for record in page["train"](model, page["corpus"], recipe):
         if record.step in (30, 300):
-            found[record.step] = look(page, model)
-    return found | {"model": model}
+            looks[record.step] = look(page, model)
+    return looks | {"model": model}
 
 
 def look(page, model) -> dict[str, Any]:

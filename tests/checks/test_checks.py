@@ -763,9 +763,9 @@ class TestLaws:
 
 class TestAuthors:
     def test_cases_depend_on_seed_and_task_alone(self):
-        one, other = SCORES.draw(1), SCORES.draw(1)
-        assert all(plain(a.args).equals(plain(b.args)) for a, b in zip(one, other, strict=True))
-        assert not plain(one[0].args).equals(plain(SCORES.draw(2)[0].args))
+        first, second = SCORES.draw(1), SCORES.draw(1)
+        assert all(plain(a.args).equals(plain(b.args)) for a, b in zip(first, second, strict=True))
+        assert not plain(first[0].args).equals(plain(SCORES.draw(2)[0].args))
 
     def test_a_reference_that_fails_is_an_error_of_the_course(self):
         with pytest.raises(RuntimeError, match="reference"):
@@ -819,19 +819,19 @@ class TestVerdicts:
         ]
 
     def test_a_verdict_prints_the_same_twice_in_both_forms(self):
-        for one, other in zip(self.all_statuses(), self.all_statuses(), strict=True):
-            assert repr(one) == repr(other)
-            assert one._repr_html_() == other._repr_html_()
+        for first, second in zip(self.all_statuses(), self.all_statuses(), strict=True):
+            assert repr(first) == repr(second)
+            assert first._repr_html_() == second._repr_html_()
 
     def test_the_html_is_escaped_and_has_the_class_of_its_status(self):
-        pages = [one._repr_html_() for one in self.all_statuses()]
+        pages = [shown._repr_html_() for shown in self.all_statuses()]
         assert "<b>" not in pages[2]
         assert "&lt;b&gt;&amp;" in pages[2]
         assert 'class="course-verdict passed"' in pages[0]
         assert 'class="course-verdict not-attempted"' in pages[3]
 
     def test_no_colour_is_spelled(self):
-        text = "".join(one._repr_html_() for one in self.all_statuses())
+        text = "".join(shown._repr_html_() for shown in self.all_statuses())
         assert "#" not in text.replace("#why", "").replace("#claim", "").replace("&#", "")
         assert "rgb" not in text
 
@@ -842,8 +842,8 @@ class TestVerdicts:
         for claim in ("S0-21", "S0-22"):
             text = (Path(verdict.__file__).parents[2] / "chapters/05_scaling.md").read_text("utf8")
             above = text.partition(f'<a id="claim-{claim}">')[0].rpartition("\n## ")[2]
-            said = verdict.place_in_words(f"chapters/05_scaling.html#claim-{claim}")
-            assert said == f"chapter 5, scaling, \u201c{above.splitlines()[0]}\u201d"
+            place = verdict.place_in_words(f"chapters/05_scaling.html#claim-{claim}")
+            assert place == f"chapter 5, scaling, \u201c{above.splitlines()[0]}\u201d"
         text = verdict.place_in_words("chapters/05_scaling.html#width-of-the-head-not-of-the-model")
         assert text == "chapter 5, scaling, \u201cWidth of the head, not of the model\u201d"
         gone = "chapters/98_far.html"
@@ -869,7 +869,7 @@ class TestVerdicts:
         for name in HALF:
             tree = ast.parse((folder / f"{name.rpartition('.')[2]}.py").read_text("utf8"))
             imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-            ours = {one for one in imported if one and one.startswith(("checks", "lib"))}
+            ours = {name for name in imported if name and name.startswith(("checks", "lib"))}
             assert ours <= {*HALF, "checks.status", "checks.task"}
 
 

@@ -141,7 +141,7 @@ def test_a_failure_of_form_is_told_in_its_own_words(name: str, task: Task, form:
 
 def recorded(name: str, task: Task) -> dict:
     """What the record that the book shows holds about a task."""
-    rows = {one["task"]: one for one in json.loads(RECORD.read_text("utf8"))[name]}
+    rows = {row["task"]: row for row in json.loads(RECORD.read_text("utf8"))[name]}
     assert task.id in rows, "run: python -m tests.support.kill_matrix"
     return rows[task.id]
 
@@ -153,7 +153,7 @@ def test_the_book_shows_what_was_tried_and_no_more(name: str) -> None:
     )
     for task in load(name).tasks:
         row = recorded(name, task)
-        ideas = [one.misconception for one in task.wrong]
+        ideas = [wrong.misconception for wrong in task.wrong]
         assert (row["title"], row["ideas"]) == (task.title, ideas), (
             "run: python -m tests.support.kill_matrix"
         )

@@ -50,8 +50,8 @@ def verdict(task="5.1", status="passed", *ideas) -> Verdict:
 
 
 def noted(*verdicts) -> summary.ProgressSummary:
-    for n, one in enumerate(verdicts):
-        log.note(one, f"answer {n}")
+    for n, judged in enumerate(verdicts):
+        log.note(judged, f"answer {n}")
     return summary.read_progress()
 
 
@@ -69,7 +69,7 @@ def test_a_check_in_a_notebook_is_noted_and_one_outside_is_not(file):
     assert not file.exists()
     face(one=lambda x: x + 2)("5.1")
     face(one=lambda x: x + 1)("5.1")
-    assert [one[:3] for one in log.read_notes().notes] == [
+    assert [note[:3] for note in log.read_notes().notes] == [
         ("5.1", "wrong", ("M01",)), ("5.1", "passed", ())
     ]  # fmt: skip
 
@@ -122,7 +122,7 @@ def test_two_notebooks_at_once_lose_no_line(file):
         "for n in range(100): log.note(Verdict('wrong', '5.1', 'x' * n), str(n))"
     )
     both = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(3)]
-    assert [one.wait() for one in both] == [0, 0, 0]
+    assert [process.wait() for process in both] == [0, 0, 0]
     assert len(log.read_notes().notes) == 300
     assert log.read_notes().remarks == []
 
@@ -139,9 +139,9 @@ def test_a_damaged_line_spoils_only_itself_and_is_left_as_found(file, damage):
     noted(verdict("5.1"))
     with file.open("ab") as held:
         held.write(damage)  # without an end of the line, as a killed notebook leaves it
-    told = noted(verdict("5.2"))
-    assert [one.task for one in log.read_notes().notes] == ["5.1", "5.2"]
-    assert "1 line is damaged and left as found" in repr(told)
+    progress = noted(verdict("5.2"))
+    assert [note.task for note in log.read_notes().notes] == ["5.1", "5.2"]
+    assert "1 line is damaged and left as found" in repr(progress)
     assert damage in file.read_bytes()
 
 
@@ -170,18 +170,18 @@ def test_an_empty_record_is_a_sentence(file):
 
 
 def test_results_are_counted_by_the_skill_to_which_a_task_sends_its_reader(file):
-    told = noted(verdict("5.1"), verdict("17.1", "wrong", "M01"), verdict("17.2"))
-    rows = {one[0]: one[1:4] for one in told._tables()[0].rows}
+    progress = noted(verdict("5.1"), verdict("17.1", "wrong", "M01"), verdict("17.2"))
+    rows = {row[0]: row[1:4] for row in progress._tables()[0].rows}
     assert rows == {"Scaling": ("1 of 3", 1, "0 of 1"), "All of it": ("1 of 1", 1, "")}
-    assert "2 of 4 tasks passed" in repr(told)
+    assert "2 of 4 tasks passed" in repr(progress)
 
 
 def test_running_the_same_answer_again_is_no_other_attempt(file):
     for text in ("a", "a", "b", "c"):
         log.note(verdict("5.1", "passed" if text == "c" else "wrong"), text)
     log.note(verdict("5.1", "wrong"), "d")
-    one = summary.read_progress().standings[0]
-    assert (one.passed, one.tries, one.first_try) == (True, 3, False)
+    standing = summary.read_progress().standings[0]
+    assert (standing.passed, standing.tries, standing.first_try) == (True, 3, False)
 
 
 def test_only_the_first_attempt_is_at_once(file):
@@ -197,27 +197,27 @@ def test_a_wrong_idea_is_overcome_when_its_task_has_passed_since_and_open_again_
 
 
 def test_a_wrong_idea_met_in_two_tasks_is_overcome_in_both_or_not_at_all(file):
-    told = noted(verdict("5.1", "wrong", "M01"), verdict("5.2", "wrong", "M01"), verdict("5.1"))
-    assert told.misconceptions() == [
+    progress = noted(verdict("5.1", "wrong", "M01"), verdict("5.2", "wrong", "M01"), verdict("5.1"))
+    assert progress.misconceptions() == [
         {"id": "M01", "name": "no scaling", "tasks": ["5.1", "5.2"], "overcome": False}
     ]
     assert noted(verdict("5.2")).misconceptions()[0]["overcome"]
 
 
 def test_what_to_read_again_is_a_link_in_a_notebook_and_words_in_a_terminal(file):
-    told = noted(verdict("5.1", "wrong", "M01"))
-    assert "chapter 5, scaling, “The divisor”" in repr(told)
+    progress = noted(verdict("5.1", "wrong", "M01"))
+    assert "chapter 5, scaling, “The divisor”" in repr(progress)
     assert '<a class="course-read" href="../chapters/05_scaling.ipynb#claim-S0-21">' in (
-        told._repr_html_()
+        progress._repr_html_()
     )
     assert "chapter" not in repr(noted(verdict("5.1")))
 
 
 def test_notes_of_tasks_and_ideas_that_are_gone_are_passed_over(file):
-    told = noted(verdict("99.9"), verdict("5.1", "wrong", "M999"))
-    assert [one.task.id for one in told.standings] == ["5.1"]
-    assert told.misconceptions() == []
-    repr(told)
+    progress = noted(verdict("99.9"), verdict("5.1", "wrong", "M999"))
+    assert [standing.task.id for standing in progress.standings] == ["5.1"]
+    assert progress.misconceptions() == []
+    repr(progress)
 
 
 def test_nothing_of_a_note_runs_in_the_page(file):
@@ -239,19 +239,19 @@ def test_every_task_of_the_course_has_one_skill(monkeypatch):
     every = summary.all_exercises()
     grouped = summary.tasks_by_skill(every)
     assert len(grouped) == len(every)
-    assert sorted(one.id for tasks in grouped.values() for one in tasks) == sorted(
-        one.id for exercise in every for one in exercise.tasks
+    assert sorted(task.id for tasks in grouped.values() for task in tasks) == sorted(
+        task.id for exercise in every for task in exercise.tasks
     )
-    assert "17.1" in [one.id for one in grouped["Softmax"]]
+    assert "17.1" in [task.id for task in grouped["Softmax"]]
 
 
 # The export says what it proves.
 
 
 def test_an_exported_file_shows_whether_it_was_changed_and_claims_no_more(file, tmp_path):
-    told = noted(verdict("5.1", "wrong", "M01"), verdict("5.1"), verdict("17.1"))
+    progress = noted(verdict("5.1", "wrong", "M01"), verdict("5.1"), verdict("17.1"))
     path = tmp_path / "results.json"
-    written = told.export(path)
+    written = progress.export(path)
     assert summary.unharmed(path)
     assert written == json.loads(path.read_text("utf8"))
     assert written["tasks"][0] == {
@@ -268,10 +268,10 @@ def test_an_exported_file_shows_whether_it_was_changed_and_claims_no_more(file, 
 
 
 def test_the_course_is_known_by_all_that_marks_an_answer():
-    one = summary.course_version()
-    assert one == summary.course_version()
-    assert re.fullmatch("[0-9a-f]{64}", one["checks_sha256"])
-    assert one["version"]
+    version = summary.course_version()
+    assert version == summary.course_version()
+    assert re.fullmatch("[0-9a-f]{64}", version["checks_sha256"])
+    assert version["version"]
 
 
 def test_tables_keep_their_form():
@@ -297,11 +297,13 @@ def test_a_learner_in_a_notebook_is_followed_from_a_mistake_to_a_pass(file):
         "check('17.1')",
         "check.record()",
     ]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(one) for one in cells])
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(source) for source in cells]
+    )
     socket = Config(ConnectionFileMixin={"transport": "ipc", "ip": str(file.parents[1] / "k")})
     NotebookClient(notebook, kernel_name="python3", timeout=120, config=socket).execute()
     notes = log.read_notes().notes
-    assert [(one.status, one.misconceptions) for one in notes] == [
+    assert [(note.status, note.misconceptions) for note in notes] == [
         ("wrong", ("M18",)), ("wrong", ("M18",)), ("passed", ())
     ]  # fmt: skip
     assert notes[0].answer == notes[1].answer != notes[2].answer

@@ -50,13 +50,13 @@ def cells_of(kind: str, blocks: list[str]) -> tuple[str, ...]:
 def read() -> dict[str, Attack]:
     """All sections, by their names."""
     text = Path(__file__).with_suffix(".md").read_text("utf8")
-    found = {}
+    attacks = {}
     for name, status, kind, rest in SECTION.findall(text):
         lost = kind.endswith(", mix lost")
         cells = cells_of(kind.removesuffix(", mix lost"), BLOCK.findall(rest))
-        found[name] = Attack(cells, status, not lost)
-    assert len(found) == text.count("\n### "), "a heading could not be read, or stands twice"
-    return found
+        attacks[name] = Attack(cells, status, not lost)
+    assert len(attacks) == text.count("\n### "), "a heading could not be read, or stands twice"
+    return attacks
 
 
 ATTACKS = read()

@@ -48,7 +48,7 @@ CHEAT = "def mix(weights, values):\n    return 0\ntype(check).require = lambda s
 
 
 @dataclass(frozen=True)
-class HandIn:
+class Submission:
     """What somebody wrote, which tasks of it are right, and what must be said about the others."""
 
     name: str
@@ -65,21 +65,21 @@ def but(*lost: str) -> frozenset[str]:
 
 
 CLASS = [
-    HandIn("right", "every task right", RIGHT),
-    HandIn("loud", "right, with a warning, a word on stderr and a printed number",
-           RIGHT | {"7.2": LOUD}),
-    HandIn("unscaled", "7.2 without the scale", RIGHT | {"7.2": UNSCALED}, but("7.2"),
-           "Their variance grows with d_k"),
-    HandIn("columns", "7.3 with its softmax down the columns", RIGHT | {"7.3": DOWN_THE_COLUMNS},
-           but("7.3"), "softmax"),
-    HandIn("syntax", "7.4 with a syntax error", RIGHT | {"7.4": "def add_change(x, weights:\n  x"},
-           but("7.4"), "syntax error"),
-    HandIn("half", "7.1 and 7.2 right, the rest untouched",
-           {one: RIGHT[one] for one in ("7.1", "7.2")}, frozenset({"7.1", "7.2"}),
-           "not attempted yet"),
-    HandIn("untouched", "nothing written", {}, frozenset(), "not attempted yet"),
-    HandIn("cheat", "nothing right, and the check replaced by one that is content",
-           {"7.1": CHEAT}, frozenset(), honest=False),
+    Submission("right", "every task right", RIGHT),
+    Submission("loud", "right, with a warning, a word on stderr and a printed number",
+               RIGHT | {"7.2": LOUD}),
+    Submission("unscaled", "7.2 without the scale", RIGHT | {"7.2": UNSCALED}, but("7.2"),
+               "Their variance grows with d_k"),
+    Submission("columns", "7.3 with its softmax down the columns",
+                   RIGHT | {"7.3": DOWN_THE_COLUMNS}, but("7.3"), "softmax"),
+    Submission("syntax", "7.4 with a syntax error",
+                   RIGHT | {"7.4": "def add_change(x, weights:\n  x"}, but("7.4"), "syntax error"),
+    Submission("half", "7.1 and 7.2 right, the rest untouched",
+               {task: RIGHT[task] for task in ("7.1", "7.2")}, frozenset({"7.1", "7.2"}),
+               "not attempted yet"),
+    Submission("untouched", "nothing written", {}, frozenset(), "not attempted yet"),
+    Submission("cheat", "nothing right, and the check replaced by one that is content",
+               {"7.1": CHEAT}, frozenset(), honest=False),
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""No hand-in gets points that it has not earned, loses others theirs, or harms the machine."""
+"""No submission gets points that it has not earned, loses others theirs, or harms the machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ SECRET = b"a secret of the tests alone"
 
 def notebook(*cells: str) -> str:
     """A notebook with these cells."""
-    listed = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": one} for one in cells]
+    listed = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "source": source} for source in cells
+    ]
     return json.dumps({"cells": listed, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
@@ -38,11 +40,11 @@ def run(tmp_path_factory):
     os.environ["GRADING_CANARY"] = "sings"
     with socket.create_server(("127.0.0.1", 0)) as server:
         words = {"MARKER": str(marker), "PORT": str(server.getsockname()[1])}
-        for number, (attack, one) in enumerate(ATTACKS.items()):
-            cells = [FIRST, MIX, *one.cells]
+        for number, (name, attack) in enumerate(ATTACKS.items()):
+            cells = [FIRST, MIX, *attack.cells]
             for word, meant in words.items():
                 cells = [cell.replace(word, meant) for cell in cells]
-            (folder / f"{name_of(number, attack)}.ipynb").write_text(notebook(*cells), "utf8")
+            (folder / f"{name_of(number, name)}.ipynb").write_text(notebook(*cells), "utf8")
             if number % 10 == 5:
                 honest = folder / f"{number:03d} honest.ipynb"
                 honest.write_text(notebook(FIRST, MIX, RIGHT), "utf8")
@@ -53,7 +55,7 @@ def run(tmp_path_factory):
         with pytest.raises(BlockingIOError):
             server.accept()
     del os.environ["GRADING_CANARY"]
-    return {one.student: one for one in done}, marker
+    return {result.student: result for result in done}, marker
 
 
 @pytest.mark.parametrize(("number", "attack"), list(enumerate(ATTACKS)), ids=list(ATTACKS))
@@ -69,12 +71,12 @@ def test_it_gets_what_it_earned_and_harms_nothing(run, number, attack):
 
 def test_no_process_is_left(run):
     mine = range(USERS, USERS + MAX_USERS)
-    left = [one.info for one in psutil.process_iter(["uids", "cmdline"])
-            if one.info["uids"] and one.info["uids"].real in mine]  # fmt: skip
+    left = [process.info for process in psutil.process_iter(["uids", "cmdline"])
+            if process.info["uids"] and process.info["uids"].real in mine]  # fmt: skip
     assert not left
 
 
 def test_the_rows_of_honest_students_are_whole(run):
-    honest = [one for name, one in run[0].items() if name.endswith("honest")]
+    honest = [result for name, result in run[0].items() if name.endswith("honest")]
     assert len(honest) == len(range(5, len(ATTACKS), 10))
-    assert {(one.status, one.score) for one in honest} == {("passed", 10)}
+    assert {(result.status, result.score) for result in honest} == {("passed", 10)}

@@ -68,8 +68,8 @@ def become_another() -> None:
 
 def test_machines_with_another_state_of_the_course_are_refused(machines):
     with Client(machines) as client:
-        one = next(iter(client.run(os.getpid)))
-        client.run(become_another, workers=[one])
+        worker = next(iter(client.run(os.getpid)))
+        client.run(become_another, workers=[worker])
     refused = pytest.raises(ValueError, match="every machine must have the version")
     with refused, command.cluster(machines.scheduler_address):
         raise AssertionError("nobody may grade there")

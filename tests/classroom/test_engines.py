@@ -59,13 +59,13 @@ def cells(folder: Path) -> list:
 
 @pytest.fixture(scope="module")
 def counted(sources) -> dict[str, list]:
-    """What came of every cell with points of every hand-in."""
+    """What came of every cell with points of every submission."""
     work = {}
-    for one in CLASS:
+    for submission in CLASS:
         page = nbformat.read(sources["nbgrader"] / f"{EXERCISE}.ipynb", as_version=4)
-        work[one.name] = [
+        work[submission.name] = [
             (cell.source, cell.metadata.get("nbgrader", {}).get("points"))
-            for cell in filled_in(page, one.answers, NAMES).cells if cell.cell_type == "code"
+            for cell in filled_in(page, submission.answers, NAMES).cells if cell.cell_type == "code"
         ]  # fmt: skip
     settings = {"PATH": "/usr/bin:/bin", "ATTENTION_RECORD": "off", "PYTHONHASHSEED": "0",
                 "OMP_NUM_THREADS": "1"}  # fmt: skip
@@ -75,39 +75,41 @@ def counted(sources) -> dict[str, list]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize("one", CLASS, ids=lambda one: one.name)
-def test_a_hand_in_gets_what_it_is_worth_and_hears_why(counted, one):
-    points = sum(got for got, _, _ in counted[one.name])
-    assert points == (should_get(one) if one.honest else should_get(CLASS[0]))
-    assert one.heard in " ".join(" ".join(said for _, said, _ in counted[one.name]).split())
+@pytest.mark.parametrize("submission", CLASS, ids=lambda submission: submission.name)
+def test_a_hand_in_gets_what_it_is_worth_and_hears_why(counted, submission):
+    points = sum(got for got, _, _ in counted[submission.name])
+    assert points == (should_get(submission) if submission.honest else should_get(CLASS[0]))
+    assert submission.heard in " ".join(
+        " ".join(feedback for _, feedback, _ in counted[submission.name]).split()
+    )
 
 
 def test_a_cell_that_passes_shows_no_number_and_one_that_fails_only_its_verdict(counted):
     assert {shown for _, _, shown in counted["right"]} == {"None"}
-    assert {said for _, said, _ in counted["right"]} == {""}
-    said = counted["unscaled"][list(RIGHT).index("7.2")][1]
-    assert said.startswith("7.2 Attention, whole: not yet.\nM01: no scaling.")
-    assert "Traceback" not in said
-    assert all(len(line) < 100 for line in said.splitlines())
+    assert {feedback for _, feedback, _ in counted["right"]} == {""}
+    feedback = counted["unscaled"][list(RIGHT).index("7.2")][1]
+    assert feedback.startswith("7.2 Attention, whole: not yet.\nM01: no scaling.")
+    assert "Traceback" not in feedback
+    assert all(len(line) < 100 for line in feedback.splitlines())
 
 
 def test_points_are_importance_and_a_task_judged_later_has_none(sources):
     tasks = {task.id: task.importance for task in exercise_named(EXERCISE).tasks}
-    said = [cell.metadata.get("nbgrader") for cell in cells(sources["nbgrader"])]
-    graded = {one["grade_id"]: one["points"] for one in said if one and one["grade"]}
+    metadata = [cell.metadata.get("nbgrader") for cell in cells(sources["nbgrader"])]
+    graded = {entry["grade_id"]: entry["points"] for entry in metadata if entry and entry["grade"]}
     assert graded == {f"task-{key.replace('.', '-')}": tasks[key] for key in RIGHT}
-    assert all(one["locked"] and not one["solution"] for one in said if one)
+    assert all(entry["locked"] and not entry["solution"] for entry in metadata if entry)
     assert set(tasks) - set(RIGHT) == {"7.6"}
 
 
 def test_otter_is_given_a_question_for_each_task_and_a_test_that_asks_the_check(sources):
-    found = cells(sources["otter"])
-    settings = yaml.safe_load(found[0].source)
+    made = cells(sources["otter"])
+    settings = yaml.safe_load(made[0].source)
     assert set(settings["files"]) == {"lib", "checks", "exercises"}
-    raw = [cell.source.splitlines()[0] for cell in found if cell.cell_type == "raw"]
-    one = ["BEGIN QUESTION", "BEGIN SOLUTION", "END SOLUTION", "BEGIN TESTS", "END TESTS"]
-    assert raw[1:] == [f"# {word}" for word in [*one, "END QUESTION"] * len(RIGHT)]
-    tests = [cell.source for cell in found if "# BEGIN TEST CONFIG" in cell.source]
+    raw = [cell.source.splitlines()[0] for cell in made if cell.cell_type == "raw"]
+    markers = ["BEGIN QUESTION", "BEGIN SOLUTION", "END SOLUTION", "BEGIN TESTS", "END TESTS"]
+    assert raw[1:] == [f"# {word}" for word in [*markers, "END QUESTION"] * len(RIGHT)]
+    tests = [cell.source for cell in made if "# BEGIN TEST CONFIG" in cell.source]
     assert len(tests) == len(RIGHT)
     namespace: dict = {}
     for text in tests:
@@ -131,10 +133,10 @@ def test_every_answer_stays_below_its_text_in_both(sources):
 
 
 def test_the_table_of_the_guide_is_what_came(counted):
-    found = json.loads(RESULTS.read_text("utf8"))
+    results = json.loads(RESULTS.read_text("utf8"))
     text = GUIDE.read_text("utf8")
-    assert text.split(MARKERS[0])[1].split(MARKERS[1])[0].strip() == markdown(found)
-    assert list(found["class"]) == [one.name for one in CLASS]
-    for name, engines in found["class"].items():
+    assert text.split(MARKERS[0])[1].split(MARKERS[1])[0].strip() == markdown(results)
+    assert list(results["class"]) == [submission.name for submission in CLASS]
+    for name, engines in results["class"].items():
         points = sum(got for got, _, _ in counted[name])
         assert engines == {key: {"points": points, "heard": True} for key in engines}, name

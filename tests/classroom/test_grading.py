@@ -60,19 +60,19 @@ def without_seconds(path: Path) -> list[dict]:
 
 
 def test_the_table_says_for_each_student_what_and_why(folder, tmp_path):
-    said = []
-    grade_class(folder, PLAN, tmp_path / "grades.csv", say=said.append)
+    lines = []
+    grade_class(folder, PLAN, tmp_path / "grades.csv", say=lines.append)
     anna, bert, carl = rows(tmp_path / "grades.csv")
-    assert [one["status"] for one in (anna, bert, carl)] == ["passed", "wrong", "unreadable"]
-    assert [one["score"] for one in (anna, bert, carl)] == ["10", "5", "0"]
-    assert {one["max"] for one in (anna, bert, carl)} == {"10"}
+    assert [row["status"] for row in (anna, bert, carl)] == ["passed", "wrong", "unreadable"]
+    assert [row["score"] for row in (anna, bert, carl)] == ["10", "5", "0"]
+    assert {row["max"] for row in (anna, bert, carl)} == {"10"}
     assert (bert["7.1"], bert["7.2"], bert["7.2 status"]) == ("5", "0", "wrong")
     assert "M01: no scaling" in bert["message"]
     assert "not a notebook" in carl["message"]
     assert anna["seed"] == PLAN.fingerprint
     assert len(anna["sha256"]) == 64
-    assert len(said) == 3
-    assert said[-1].startswith("3/3")
+    assert len(lines) == 3
+    assert lines[-1].startswith("3/3")
 
 
 def test_run_twice_it_grades_nothing_again_and_writes_the_same(folder, tmp_path, monkeypatch):
@@ -121,7 +121,7 @@ class Broken(Executor):
 def test_a_grader_that_breaks_says_so_in_every_row_and_the_next_run_grades_them(folder, tmp_path):
     out = tmp_path / "grades.csv"
     done = grade_class(folder, PLAN, out, engine=Broken(), say=lambda line: None)
-    assert {one.status for one in done} == {"crashed"}
+    assert {result.status for result in done} == {"crashed"}
     assert all("the grader itself failed" in row["message"] for row in rows(out))
     grade_class(folder, PLAN, out, say=lambda line: None)
     assert [row["status"] for row in rows(out)] == ["passed", "wrong", "unreadable"]
@@ -277,7 +277,7 @@ def test_odd_text_stays_in_its_cell(text):
     lines = list(csv.reader(io.StringIO(grades_csv([marked(message=text)], []))))
     assert len(lines) == 2
     assert len(lines[0]) == len(lines[1])
-    assert all(one.isprintable() for one in lines[1])
+    assert all(character.isprintable() for character in lines[1])
 
 
 def test_a_number_is_no_text():
@@ -285,23 +285,23 @@ def test_a_number_is_no_text():
 
 
 def test_results_survive_the_journal_and_a_damaged_line_is_made_again(tmp_path):
-    one = marked(
+    result = marked(
         grades=(TaskGrade("7.1", GradeStatus.PASSED, 5, 5, ("Right.",), ("M01",), "shown", "read"),)
     )
     log = ResultsLog(tmp_path / "deep" / "grades.jsonl")
-    log.append("a", one)
+    log.append("a", result)
     log.close()
     with open(log.path, "ab") as file:
         file.write(b'{"key": "b", "result": {"student": 1}}\nnonsense\n{"key": "c", "mar')
     again = ResultsLog(log.path)
-    assert again.known == {"a": one}
-    again.append("d", replace(one, student="dora"))
+    assert again.known == {"a": result}
+    again.append("d", replace(result, student="dora"))
     again.close()
     last = ResultsLog(log.path)
-    assert {key: one.student for key, one in last.known.items()} == {"a": "anna", "d": "dora"}
+    assert {key: result.student for key, result in last.known.items()} == {"a": "anna", "d": "dora"}
     last.close()
     data = json.loads(log.path.read_bytes().splitlines()[0])["result"]
-    assert from_json(data) == one
+    assert from_json(data) == result
 
 
 def test_a_full_disk_is_said_and_loses_nothing(tmp_path):
@@ -357,7 +357,9 @@ def test_the_secret_is_made_once_and_kept_from_others(tmp_path):
 
 def test_hidden_cases_follow_the_secret():
     task = PLAN.selected_tasks()[1]
-    draws = [task.draw(replace(PLAN, secret=one).seed)[0].args[0].tolist() for one in (b"a", b"b")]
+    draws = [
+        task.draw(replace(PLAN, secret=secret).seed)[0].args[0].tolist() for secret in (b"a", b"b")
+    ]
     assert draws[0] != draws[1]
     assert PLAN.fingerprint != replace(PLAN, secret=b"b").fingerprint
     assert b"secret" not in PLAN.fingerprint.encode()
@@ -368,8 +370,8 @@ def test_an_exercise_gives_what_its_page_imports_and_no_answer_of_its_own():
     assert "attend" in given["lib.attention.dot_product"]
     for name in ("05_scaling", "07_self_attention", "12_gpt2", "14_cost"):
         answers = [task.reference for task in exercise_named(name).tasks]
-        held = [one for names in provided_functions(name).values() for one in names.values()]
-        assert not any(one is answer for one in held for answer in answers)
+        held = [value for names in provided_functions(name).values() for value in names.values()]
+        assert not any(value is answer for value in held for answer in answers)
 
 
 def test_time_left_is_shown():

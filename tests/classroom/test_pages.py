@@ -79,7 +79,7 @@ def test_file_names_are_safe_and_no_two_students_share_one():
 
 def test_difficulty_and_discrimination_are_those_of_numpy():
     first, second, third = task_statistics(CLASS, EXERCISE)
-    assert [one.passed for one in (first, second, third)] == [0.75, 0.25, 0.5]
+    assert [row.passed for row in (first, second, third)] == [0.75, 0.25, 0.5]
     rest = [10, 5, 0, 0]
     wanted = np.corrcoef([1, 1, 0, 1], rest)[0, 1]
     assert first.discrimination == pytest.approx(wanted)
@@ -114,8 +114,8 @@ def test_the_report_holds_every_task_and_every_mistake():
 
 def test_the_commands_write_pages_from_a_table_and_its_journal(tmp_path, capsys):
     log = ResultsLog(tmp_path / "grades.jsonl")
-    for one in CLASS:
-        log.append(one.student, one)
+    for result in CLASS:
+        log.append(result.student, result)
     log.close()
     grades = tmp_path / "grades.csv"
     grades.write_text(grades_csv(CLASS, ["7.1", "7.2", "7.3"]), "utf8")

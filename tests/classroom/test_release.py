@@ -36,13 +36,18 @@ def answers(name: str) -> list:
     spec = importlib.util.spec_from_file_location("answers", ROOT / f"tests/answers/{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return [one for found in module.RIGHT.values() for one in found if inspect.isfunction(one)]
+    return [
+        answer
+        for answers in module.RIGHT.values()
+        for answer in answers
+        if inspect.isfunction(answer)
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_right_answer_of_ours_stands_in_a_bundle(bundles, name):
     there = {body for text in code_in(bundles / name) for body in function_bodies(text)}
-    given = {id(one) for found in provided_functions(name).values() for one in found.values()}
+    given = {id(value) for names in provided_functions(name).values() for value in names.values()}
     for answer in answers(name):
         if id(answer) not in given:
             text = textwrap.dedent(inspect.getsource(answer))
@@ -52,8 +57,8 @@ def test_no_right_answer_of_ours_stands_in_a_bundle(bundles, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_bundle_holds_neither_the_checks_nor_outputs_nor_a_secret(bundles, name):
     held = {str(path.relative_to(bundles / name)) for path in (bundles / name).rglob("*")}
-    assert not {f"exercises/{one}.py" for one in NAMES} & held
-    assert not [one for one in held if "secret" in one or "answers" in one or "grading" in one]
+    assert not {f"exercises/{exercise}.py" for exercise in NAMES} & held
+    assert not [file for file in held if "secret" in file or "answers" in file or "grading" in file]
     notebook = json.loads((bundles / name / "exercises" / f"{name}.ipynb").read_text("utf8"))
     assert not any(cell.get("outputs") for cell in notebook["cells"])
 
@@ -69,10 +74,10 @@ def test_recorded_checks_pass_what_is_right_and_nothing_that_is_wrong(bundles, n
             continue
         assert judge(there, task.reference).passed, task.id
         for wrong in task.wrong[:12]:
-            said = judge(there, wrong.answer)
+            verdict = judge(there, wrong.answer)
             # Laws are code, and stay at home: what only a law forbids is found in grading.
-            assert not said.passed or task.laws, (task.id, wrong.misconception)
-            named = {key for one in said.misconceptions for key in one.split("+")}
+            assert not verdict.passed or task.laws, (task.id, wrong.misconception)
+            named = {key for name in verdict.misconceptions for key in name.split("+")}
             same.append(set(wrong.ids) <= named)
     assert sum(same) >= 0.9 * len(same), "nine in ten are named as at home"
 
@@ -80,9 +85,9 @@ def test_recorded_checks_pass_what_is_right_and_nothing_that_is_wrong(bundles, n
 def test_what_cannot_be_recorded_is_judged_later_and_said_so(bundles):
     file = bundles / "07_self_attention/exercises/07_self_attention.checks"
     handed_out = released.load_exercise(file)
-    said = judge(handed_out["7.6"], lambda function, x: True)
-    assert (said.status, said.passed) == ("later", False)
-    assert "when your work is graded" in repr(said)
+    verdict = judge(handed_out["7.6"], lambda function, x: True)
+    assert (verdict.status, verdict.passed) == ("later", False)
+    assert "when your work is graded" in repr(verdict)
     assert judge(handed_out["7.6"], ...).status == "not attempted"
 
 
@@ -130,15 +135,15 @@ def test_the_scan_finds_an_answer_whatever_it_is_called(bundles, tmp_path):
     reference = inspect.getsource(exercise["6.3"].reference)
     name = exercise["6.3"].reference.__name__
     (folder / "lib" / "harmless.py").write_text(reference.replace(f"def {name}(", "def f("), "utf8")
-    assert any(one.startswith("6.3") for one in leaked_answers(folder, [exercise]))
+    assert any(line.startswith("6.3") for line in leaked_answers(folder, [exercise]))
 
 
 def test_a_slice_holds_what_it_needs_and_runs(tmp_path):
-    found = extract_definitions({"lib.attention.dot_product": {"attend"}})
-    assert "def attend" in found["lib.attention.dot_product"]
-    assert "def softmax" in found["lib.functional"]
-    assert "def gelu" not in found["lib.functional"]
-    for text in found.values():
+    definitions = extract_definitions({"lib.attention.dot_product": {"attend"}})
+    assert "def attend" in definitions["lib.attention.dot_product"]
+    assert "def softmax" in definitions["lib.functional"]
+    assert "def gelu" not in definitions["lib.functional"]
+    for text in definitions.values():
         compile(text, "slice", "exec")
 
 

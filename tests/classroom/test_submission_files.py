@@ -16,7 +16,7 @@ from classroom.submissions import group_by_student, list_submissions, read_submi
 
 
 def notebook(*cells, **more) -> bytes:
-    listed = [{"cell_type": "code", "source": one, "metadata": {}} for one in cells]
+    listed = [{"cell_type": "code", "source": source, "metadata": {}} for source in cells]
     return json.dumps({"cells": listed, "metadata": {}, "nbformat": 4, **more}).encode()
 
 
@@ -92,25 +92,25 @@ REFUSED = {
 @pytest.mark.parametrize("raw", GRADED.values(), ids=GRADED)
 def test_what_can_be_read_gives_its_code(tmp_path, raw):
     (tmp_path / "anna.ipynb").write_bytes(raw)
-    found = read_submission([tmp_path / "anna.ipynb"])
-    assert (found.student, found.status) == ("anna", None)
-    assert [one for one in found.sources if one] == ["x = 1\n", "y = 2"]
+    submission = read_submission([tmp_path / "anna.ipynb"])
+    assert (submission.student, submission.status) == ("anna", None)
+    assert [source for source in submission.sources if source] == ["x = 1\n", "y = 2"]
 
 
 @pytest.mark.parametrize(("raw", "reason"), UNREADABLE.values(), ids=UNREADABLE)
 def test_what_cannot_be_read_is_unreadable_with_a_reason(tmp_path, raw, reason):
     (tmp_path / "anna.ipynb").write_bytes(raw)
-    found = read_submission([tmp_path / "anna.ipynb"])
-    assert (found.status, found.sources) == ("unreadable", ())
-    assert reason in found.reason
+    submission = read_submission([tmp_path / "anna.ipynb"])
+    assert (submission.status, submission.sources) == ("unreadable", ())
+    assert reason in submission.reason
 
 
 @pytest.mark.parametrize(("raw", "reason"), REFUSED.values(), ids=REFUSED)
 def test_what_should_not_be_opened_is_refused_with_a_reason(tmp_path, raw, reason):
     (tmp_path / "anna.zip").write_bytes(raw)
-    found = read_submission([tmp_path / "anna.zip"])
-    assert (found.status, found.sources) == ("refused", ())
-    assert reason in found.reason
+    submission = read_submission([tmp_path / "anna.zip"])
+    assert (submission.status, submission.sources) == ("refused", ())
+    assert reason in submission.reason
 
 
 def test_a_pipe_a_link_and_a_folder_never_make_it_wait_or_follow(tmp_path):
@@ -128,15 +128,15 @@ def test_a_pipe_a_link_and_a_folder_never_make_it_wait_or_follow(tmp_path):
     (folder / "full" / "work.ipynb").write_bytes(GOOD)
     (folder / "full" / "notes.txt").write_bytes(b"")
     (folder / "inner.ipynb").mkdir()
-    found = {
+    submissions = {
         name: read_submission(paths)
         for name, paths in group_by_student(list_submissions(folder)).items()
     }
-    assert {name: one.status for name, one in found.items()} == {
+    assert {name: submission.status for name, submission in submissions.items()} == {
         "empty": "refused", "full": None, "gone": "refused", "inner": "refused", "link": "refused",
         "linked": "refused", "pipe": "refused",
     }  # fmt: skip
-    assert found["full"].sources
+    assert submissions["full"].sources
 
 
 def test_a_file_too_large_is_refused_unread(tmp_path):
@@ -152,9 +152,9 @@ def test_every_student_has_one_row_and_the_newest_work_counts(tmp_path):
         os.utime(tmp_path / name, (n, n))
     (tmp_path / ".DS_Store").write_bytes(b"")
     (tmp_path / ".ipynb_checkpoints").mkdir()
-    found = group_by_student(list_submissions(tmp_path))
-    assert list(found) == ["anna", "bert"]
-    anna = read_submission(found["anna"])
+    grouped = group_by_student(list_submissions(tmp_path))
+    assert list(grouped) == ["anna", "bert"]
+    anna = read_submission(grouped["anna"])
     assert anna.sources == ("x = 1\n", "y = 2")
     assert anna.notes == ("2 submissions, the newest counts",)
 
@@ -164,12 +164,12 @@ def test_odd_names_are_names(tmp_path):
     for name in names:
         (tmp_path / name).write_bytes(GOOD)
     (tmp_path / os.fsdecode(b"\xff.ipynb")).write_bytes(GOOD)
-    found = {
+    submissions = {
         name: read_submission(paths)
         for name, paths in group_by_student(list_submissions(tmp_path)).items()
     }
-    assert set(found) == {"-rf", "=1+1", "a?b", "ø 漢", "x.y", "no ending", "\\xff"}
-    assert not any(one.status for one in found.values())
+    assert set(submissions) == {"-rf", "=1+1", "a?b", "ø 漢", "x.y", "no ending", "\\xff"}
+    assert not any(submission.status for submission in submissions.values())
 
 
 def test_a_folder_that_is_none_is_an_error(tmp_path):

@@ -31,10 +31,10 @@ def read_from(raw: bytes):
     stream = io.BytesIO(raw)
 
     def read(count: int) -> bytes:
-        found = stream.read(count)
-        if len(found) < count:
+        data = stream.read(count)
+        if len(data) < count:
             raise EOFError
-        return found
+        return data
 
     return read
 
@@ -82,7 +82,7 @@ def test_whatever_python_holds_arrives(value):
 
 def test_a_function_is_lent_and_borrowed_by_its_number():
     lent = []
-    node = taken_apart((abs, [2], {"f": max}), lambda one: lent.append(one) or len(lent) - 1)
+    node = taken_apart((abs, [2], {"f": max}), lambda value: lent.append(value) or len(lent) - 1)
     assert lent == [abs, max]
     assert node.items[0] == Lent(0)
     back = put_together(there({"value": node})["value"], lent.__getitem__)

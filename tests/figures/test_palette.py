@@ -36,9 +36,9 @@ def luminance(code: str) -> float:
     return float(rgb(code) @ [0.2126, 0.7152, 0.0722])
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(first: str, second: str) -> float:
     """WCAG 2.2's ratio."""
-    dark, light = sorted((luminance(one), luminance(other)))
+    dark, light = sorted((luminance(first), luminance(second)))
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -80,12 +80,12 @@ def test_the_ramps_go_one_way_in_even_steps(mode, letter):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_cast_differs_in_grey_and_to_colour_blind_eyes(mode):
-    for one, other in itertools.combinations(CAST, 2):
-        a, b = rgb(colour(one, mode)), rgb(colour(other, mode))
-        assert abs(lab(a)[0] - lab(b)[0]) > 5, f"{one} and {other} in grey"
+    for first, second in itertools.combinations(CAST, 2):
+        a, b = rgb(colour(first, mode)), rgb(colour(second, mode))
+        assert abs(lab(a)[0] - lab(b)[0]) > 5, f"{first} and {second} in grey"
         for eye, matrix in EYES.items():
             seen = [lab(np.clip(matrix @ light, 0, 1)) for light in (a, b)]
-            assert math.dist(*seen) > 11, f"{one} and {other} to an eye with {eye}"
+            assert math.dist(*seen) > 11, f"{first} and {second} to an eye with {eye}"
 
 
 @pytest.mark.parametrize("mode", MODES)

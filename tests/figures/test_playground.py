@@ -83,9 +83,9 @@ def test_the_way_of_a_word_is_measured_as_on_the_page(encoder, sentence):
     reading = encoder.read(APPLE)
     first, last = ([cosine(reading.vector("apple", at), encoder.read(pole).vector(pole, at))
                     for pole in ("microsoft", "orange")] for at in (0, 6))  # fmt: skip
-    told = (f"microsoft from {first[0]:.2f} to {last[0]:.2f}",
+    expected = (f"microsoft from {first[0]:.2f} to {last[0]:.2f}",
             f"orange from {first[1]:.2f} to {last[1]:.2f}")  # fmt: skip
-    assert all(one in sentence.path.value for one in told)
+    assert all(phrase in sentence.path.value for phrase in expected)
     assert first[0] > first[1]
     assert last[0] < last[1]
     assert caption(sentence.path.value).endswith("nearer to microsoft, after the last to orange.")

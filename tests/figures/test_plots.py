@@ -117,9 +117,9 @@ def test_where_svg_is_taken_away_the_description_stands_instead():
 
 
 def test_a_heatmap_writes_its_numbers_and_names():
-    said = words(plots.heatmap(WEIGHTS, QUERIES, KEYS, digits=3, **SAYS))
-    assert [w for w in said if re.fullmatch(r"[\d.]+", w)] == [f"{x:.3f}" for x in WEIGHTS.flat]
-    assert {"query", "key", *QUERIES, *KEYS} <= set(said)
+    texts = words(plots.heatmap(WEIGHTS, QUERIES, KEYS, digits=3, **SAYS))
+    assert [w for w in texts if re.fullmatch(r"[\d.]+", w)] == [f"{x:.3f}" for x in WEIGHTS.flat]
+    assert {"query", "key", *QUERIES, *KEYS} <= set(texts)
 
 
 def test_a_heatmap_colours_by_share_and_below_zero_by_another_hue():

@@ -192,7 +192,7 @@ def ours(pieces: Pieces, task: str) -> Callable:
     """What a learner with these parts hands in as the answer to a task of this course."""
 
     def tensors(*given: np.ndarray) -> list[Tensor]:
-        return [torch.as_tensor(one) for one in given]
+        return [torch.as_tensor(array) for array in given]
 
     def softmax(values, axis):
         return pieces.weigh(torch.as_tensor(values).movedim(axis, -1), None).movedim(-1, axis)

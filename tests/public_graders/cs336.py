@@ -39,7 +39,7 @@ def three_axes(pieces: Pieces) -> bool:
 
 def four_axes(pieces: Pieces) -> bool:
     """The same with two heads in front."""
-    q, k, v, mask = (one.unflatten(0, (2, 2)) for one in given())
+    q, k, v, mask = (tensor.unflatten(0, (2, 2)) for tensor in given())
     expected = scaled_dot_product_attention(q, k, v, mask)
     return as_stored(pieces.attention(q, k, v, mask)[0], expected)
 

@@ -28,7 +28,7 @@ SMALL = [
 def single_head(pieces: Pieces) -> bool:
     """Two and three tokens; queries and keys are equal, and hold zeros, ones and twos."""
     for same, values in SMALL:
-        q, v = (torch.tensor(one, dtype=torch.float64) for one in (same, values))
+        q, v = (torch.tensor(array, dtype=torch.float64) for array in (same, values))
         if not printed(pieces.attention(q, q, v)[0], scaled_dot_product_attention(q, q, v)):
             return False
     return True
@@ -41,7 +41,7 @@ def integers(n: int, width: int) -> tuple[Tensor, Tensor, Tensor]:
     rng = np.random.RandomState(42)
     x = rng.permutation(n * width).reshape(n, width)
     maps = [rng.randint(0, high, size=(width, width)) for high in (4, 5, 6)]
-    q, k, v = (torch.from_numpy(x @ one).double() for one in maps)
+    q, k, v = (torch.from_numpy(x @ matrix).double() for matrix in maps)
     return q, k, v
 
 
@@ -49,8 +49,8 @@ def several_heads(pieces: Pieces) -> bool:
     """Three sizes. Their heads end in no output matrix."""
     for n, width, heads in ((4, 4, 2), (6, 8, 4), (6, 8, 2)):
         q, k, v = integers(n, width)
-        parts = [pieces.split(one, heads) for one in (q, k, v)]
-        true = [one.unflatten(-1, (heads, -1)).transpose(0, 1) for one in (q, k, v)]
+        parts = [pieces.split(array, heads) for array in (q, k, v)]
+        true = [array.unflatten(-1, (heads, -1)).transpose(0, 1) for array in (q, k, v)]
         expected = scaled_dot_product_attention(*true).transpose(0, 1).flatten(-2)
         if not printed(pieces.merge(pieces.attention(*parts)[0]), expected):
             return False

@@ -22,9 +22,13 @@ def equal(pieces: Pieces, mask: Tensor | None) -> bool:
     """Weights and output, to NumPy's usual tolerance."""
     q, k, v = bits()
     output, weights = pieces.attention(q, k, v, mask)
-    wanted = [scaled_dot_product_attention(q, k, one, mask) for one in (v, torch.eye(4))]
+    wanted = [
+        scaled_dot_product_attention(q, k, given_values, mask) for given_values in (v, torch.eye(4))
+    ]
     pairs = zip((output, weights), wanted, strict=True)
-    return all(got.shape == one.shape and torch.allclose(got, one) for got, one in pairs)
+    return all(
+        got.shape == expected.shape and torch.allclose(got, expected) for got, expected in pairs
+    )
 
 
 def unmasked(pieces: Pieces) -> bool:

@@ -33,7 +33,7 @@ def blind_to_the_future(pieces: Pieces) -> bool:
     x, maps = torch.randn(1, 4, 12), Maps.draw(12, 1 / 6)
     changed = x.clone()
     changed[:, 2:] += 10
-    before, after = (pieces.multi_head(one, one, maps, 3, causal=True) for one in (x, changed))
+    before, after = (pieces.multi_head(text, text, maps, 3, causal=True) for text in (x, changed))
     return torch.allclose(before[:, :2], after[:, :2], atol=1e-5)
 
 

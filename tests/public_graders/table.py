@@ -38,29 +38,30 @@ SIGNS = {"caught": "caught", "passes": "**passes**", "not asked": "–"}
 def our_verdict(bug: Bug) -> dict[str, object]:
     """What the check of this course says, to the same parts."""
     task = exercise_named(PAGES[bug.task.split(".")[0]])[bug.task]
-    said = judge(task, ours(bug.pieces, bug.task))
-    return {"status": said.status, "ideas": list(said.misconceptions),
-            "sentence": said.sentences[0] if said.sentences else ""}  # fmt: skip
+    verdict = judge(task, ours(bug.pieces, bug.task))
+    return {"status": verdict.status, "ideas": list(verdict.misconceptions),
+            "sentence": verdict.sentences[0] if verdict.sentences else ""}  # fmt: skip
 
 
 def results() -> dict[str, object]:
     """Everything, as data."""
     graders = []
-    for one in GRADERS:
-        tests = [{"says": test.says, "sees": sorted(test.sees)} for test in one.tests]
-        graders.append({"name": one.name, "read": [asdict(file) for file in one.read],
-                        "strength": one.strength, "limit": one.limit, "tests": tests})  # fmt: skip
+    for grader in GRADERS:
+        tests = [{"says": test.says, "sees": sorted(test.sees)} for test in grader.tests]
+        graders.append({"name": grader.name, "read": [asdict(file) for file in grader.read],
+                        "strength": grader.strength, "limit": grader.limit,
+                        "tests": tests})  # fmt: skip
     bugs = [{"name": bug.name, "part": bug.part, "task": bug.task,
-             "graders": {one.name: one.verdict(bug.pieces, bug.part) for one in GRADERS},
+             "graders": {grader.name: grader.verdict(bug.pieces, bug.part) for grader in GRADERS},
              "ours": our_verdict(bug)} for bug in BUGS]  # fmt: skip
     return {"graders": graders, "bugs": bugs}
 
 
-def markdown(found: dict) -> str:
+def markdown(record: dict) -> str:
     """The table: a row for each bug, a column for each grader, and the name that we give."""
-    names = [one["name"] for one in found["graders"]]
+    names = [grader["name"] for grader in record["graders"]]
     lines = [f"| bug | {' | '.join(names)} | this course |", "|---" * (len(names) + 2) + "|"]
-    for bug in found["bugs"]:
+    for bug in record["bugs"]:
         signs = [SIGNS[bug["graders"][name]] for name in names]
         named = ", ".join(bug["ours"]["ideas"]) or bug["ours"]["status"]
         lines.append(f"| {bug['name']} | {' | '.join(signs)} | {named} |")
@@ -68,7 +69,7 @@ def markdown(found: dict) -> str:
 
 
 if __name__ == "__main__":
-    found = results()
+    record = results()
     if "--write" in sys.argv:
-        RESULTS.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf8")
-    print(markdown(found))
+        RESULTS.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf8")
+    print(markdown(record))

@@ -30,9 +30,11 @@ def test_each_test_of_a_grader_fails_for_some_bug_that_it_can_see(grader, test):
 
 
 def test_the_stored_table_is_what_comes_out_and_this_course_names_every_bug(bare_calls):
-    found = results()
-    assert found == json.loads(RESULTS.read_text("utf8")), "run: tests.public_graders.table --write"
-    for bug in found["bugs"]:
+    record = results()
+    assert record == json.loads(RESULTS.read_text("utf8")), (
+        "run: tests.public_graders.table --write"
+    )
+    for bug in record["bugs"]:
         assert bug["ours"]["status"] == "wrong", bug
         assert set(bug["ours"]["ideas"]) & set(misconceptions()), bug
 

@@ -15,12 +15,14 @@ CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTA
 
 def cells(text: str) -> list[tuple[set[str], str]]:
     """The code cells of a page as (tags, source)."""
-    found = []
+    listed = []
     for body in CELL.findall(text):
         tags = re.match(r":tags: \[([^\]]*)\]\n", body)
         source = re.sub(r"\A(?::[^\n]*\n)+", "", body).strip("\n")
-        found.append(({tag.strip(" \"'") for tag in tags[1].split(",")} if tags else set(), source))
-    return found
+        listed.append(
+            ({tag.strip(" \"'") for tag in tags[1].split(",")} if tags else set(), source)
+        )
+    return listed
 
 
 def names_of(chapter: str, tag: str) -> dict[str, Any]:
@@ -34,19 +36,21 @@ def names_of(chapter: str, tag: str) -> dict[str, Any]:
 
 def executed(notebook: Path) -> str:
     """What the code cells of a notebook say and print, without comments and the sources' claims."""
-    found = []
+    outputs = []
     for cell in json.loads(notebook.read_text("utf8"))["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] != "code" or source.lstrip().startswith("sources_say("):
             continue
-        found += [
+        outputs += [
             token.string
             for token in tokenize.generate_tokens(io.StringIO(source).readline)
             if token.type != tokenize.COMMENT
         ]
         for output in cell["outputs"]:
-            found.append("".join(output.get("text", output.get("data", {}).get("text/plain", ""))))
-    return " ".join(found)
+            outputs.append(
+                "".join(output.get("text", output.get("data", {}).get("text/plain", "")))
+            )
+    return " ".join(outputs)
 
 
 def anchors(text: str) -> set[str]:

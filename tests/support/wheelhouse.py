@@ -10,9 +10,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def module(path):
     """A script of tools/, which is no package."""
-    found = importlib.util.spec_from_file_location(f"tools_{path.stem}", path)
-    loaded = importlib.util.module_from_spec(found)
-    found.loader.exec_module(loaded)
+    spec = importlib.util.spec_from_file_location(f"tools_{path.stem}", path)
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
     return loaded
 
 
@@ -38,10 +38,10 @@ def wheel(folder, name, files, tag="py3-none-any", needs=">=3"):
 
 def packed(folder, name):
     """A package of this environment as the wheel that it was."""
-    found = metadata.distribution(name)
-    files = {str(one): one.locate().read_bytes() for one in found.files
-             if ".." not in one.parts and one.suffix != ".pyc"}  # fmt: skip
-    path = folder / f"{name}-{found.version}-py3-none-any.whl"
+    distribution = metadata.distribution(name)
+    files = {str(file): file.locate().read_bytes() for file in distribution.files
+             if ".." not in file.parts and file.suffix != ".pyc"}  # fmt: skip
+    path = folder / f"{name}-{distribution.version}-py3-none-any.whl"
     with ZipFile(path, "w") as held:
         for inside, text in files.items():
             held.writestr(inside, text)

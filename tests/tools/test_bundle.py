@@ -67,15 +67,15 @@ def test_only_what_git_tracks_is_taken_along(tmp_path, monkeypatch):
 
 def test_two_runs_give_the_same_bytes_and_wheels_are_stored_as_they_are(wheels, tmp_path):
     held = {path.name: path for path in wheels.glob("*.whl")} | {"start": b"#!/bin/sh\n"}
-    one, two = tmp_path / "one" / "a.zip", tmp_path / "two" / "a.zip"
-    for target in (one, two):
+    first, second = tmp_path / "one" / "a.zip", tmp_path / "two" / "a.zip"
+    for target in (first, second):
         target.parent.mkdir()
         maker.write(target, held)
         held = dict(reversed(held.items()))
         for path in wheels.iterdir():
             os.utime(path, (1, 1))
-    assert one.read_bytes() == two.read_bytes()
-    with ZipFile(one) as archive:
+    assert first.read_bytes() == second.read_bytes()
+    with ZipFile(first) as archive:
         assert archive.testzip() is None
         entries = {entry.filename: entry for entry in archive.infolist()}
         assert entries["a/start"].external_attr >> 16 == 0o100755
@@ -91,8 +91,8 @@ def test_a_run_that_stops_halfway_leaves_the_old_archive_and_no_half_one(
     target = tmp_path / "a.zip"
     target.write_bytes(b"the old one")
 
-    def put(archive, name, one):
-        archive.writestr(name, one)
+    def put(archive, name, content):
+        archive.writestr(name, content)
         if name.endswith("b"):
             raise stops
 

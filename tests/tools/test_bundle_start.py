@@ -42,9 +42,9 @@ def bundle(tmp_path):
     system = 'requires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
     (course / "pyproject.toml").write_text(f"[build-system]\n{system}")
     held = {path.relative_to(course).as_posix(): path for path in course.glob("*.*")}
-    said = {**maker.about(wheels), "name": "tiny"}
-    content = maker.content(said, wheels, book)
-    content = {name: one for name, one in content.items() if not name.startswith("course/")}
+    facts = {**maker.about(wheels), "name": "tiny"}
+    content = maker.content(facts, wheels, book)
+    content = {name: part for name, part in content.items() if not name.startswith("course/")}
     target = tmp_path / "tiny.zip"
     maker.write(target, content | {f"course/{name}": path for name, path in held.items()})
     with ZipFile(target) as archive:
@@ -70,8 +70,8 @@ def test_a_bundle_installs_from_its_wheels_alone_and_once(bundle):
     assert start(bundle, "install").stdout == "", "what is installed stays"
     python = bundle / "course" / ".venv" / "bin" / "python"
     ask = "import tiny, pip, importlib.metadata as m; print(tiny.answer, m.version('course'))"
-    said = subprocess.run([python, "-c", ask], capture_output=True, text=True)
-    assert said.stdout.split() == ["42", "1.0"], said.stderr
+    done = subprocess.run([python, "-c", ask], capture_output=True, text=True)
+    assert done.stdout.split() == ["42", "1.0"], done.stderr
     assert module(bundle / "start.py").is_installed()
     moved = bundle.rename(bundle.with_name("another place"))
     assert not module(moved / "start.py").is_installed(), "its paths lead to the old place"
@@ -133,17 +133,17 @@ def test_the_python_that_is_wanted_is_found_beside_another(bundle, tmp_path):
     for release, taken in (("3.99.4", False), ("3.99.6", True)):
         python.write_text(f'#!/bin/sh\n[ "$1" = -c ] && echo {release} || echo "$@"\n')
         python.chmod(0o755)
-        said = start(bundle, "lab", "--no-browser", PATH=path)
-        assert said.stdout.endswith("start.py lab --no-browser\n") == taken, said
-        assert ("is for Python 3.99" in said.stderr) == (not taken)
+        done = start(bundle, "lab", "--no-browser", PATH=path)
+        assert done.stdout.endswith("start.py lab --no-browser\n") == taken, done
+        assert ("is for Python 3.99" in done.stderr) == (not taken)
 
 
 def test_without_a_python_start_says_what_to_do(bundle, tmp_path):
     for name in ("dirname", "sh"):
         (tmp_path / name).symlink_to(shutil.which(name))
-    said = start(bundle, PATH=str(tmp_path))
-    assert said.returncode == 1
-    assert "No Python 3 was found" in said.stderr
+    done = start(bundle, PATH=str(tmp_path))
+    assert done.returncode == 1
+    assert "No Python 3 was found" in done.stderr
 
 
 def test_another_machine_and_a_full_disk_are_refused_in_words(bundle, tmp_path):
@@ -167,9 +167,9 @@ def test_start_check_fails_if_one_of_its_parts_does(bundle, monkeypatch, capfd, 
     python.chmod(0o755)
     monkeypatch.setattr(starter, "PYTHON", python)
     assert starter.check(["exercises/07.ipynb"]) == bool(fails)
-    said = capfd.readouterr().out
-    assert "exercises/07.ipynb" in said
-    assert ("All is well." in said) == (not fails)
+    output = capfd.readouterr().out
+    assert "exercises/07.ipynb" in output
+    assert ("All is well." in output) == (not fails)
 
 
 def test_a_check_that_marks_wrongly_is_found(monkeypatch):

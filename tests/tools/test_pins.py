@@ -38,33 +38,37 @@ def needs(name: str) -> list[Requirement]:
 
 def lines(file: str) -> list[str]:
     return [
-        one for one in (ROOT / file).read_text("utf8").splitlines() if "==" in one and one[0] != "#"
+        line
+        for line in (ROOT / file).read_text("utf8").splitlines()
+        if "==" in line and line[0] != "#"
     ]
 
 
 def test_every_pin_is_installed_in_just_its_version():
-    found = installed()
-    assert {file: disagreements(pins(file), found) for file in HERE} == {file: {} for file in HERE}
+    present = installed()
+    assert {file: disagreements(pins(file), present) for file in HERE} == {
+        file: {} for file in HERE
+    }
 
 
 def test_nothing_is_installed_that_no_file_pins():
     pinned = {name for file in HERE for name in pins(file)}
-    stray = {one for one in set(installed()) - pinned - UNPINNED if not CUDA.match(one)}
+    stray = {name for name in set(installed()) - pinned - UNPINNED if not CUDA.match(name)}
     assert stray == set(), f"pin them or remove them: .venv/bin/pip uninstall {' '.join(stray)}"
 
 
 def test_all_that_a_pinned_package_needs_is_pinned_too():
     pinned = {name for file in HERE for name in pins(file)}
     for name in pinned:
-        lost = {canonicalize_name(one.name) for one in needs(name)} - pinned - UNPINNED
-        lost = {one for one in lost if name != "torch" or not CUDA.match(one)}
+        lost = {canonicalize_name(need.name) for need in needs(name)} - pinned - UNPINNED
+        lost = {lacking for lacking in lost if name != "torch" or not CUDA.match(lacking)}
         assert lost == set(), f"{name} needs them"
 
 
 def test_what_builds_the_book_needs_nothing_of_the_rest():
     book = pins("requirements/book.txt")
     for name in book:
-        assert {canonicalize_name(one.name) for one in needs(name)} <= {
+        assert {canonicalize_name(need.name) for need in needs(name)} <= {
             *book,
             *UNPINNED,
         }, name
@@ -122,4 +126,4 @@ def test_the_front_end_is_the_one_that_is_locked():
         str(path.parent.relative_to(ROOT).as_posix()): json.loads(path.read_text("utf8"))["version"]
         for pattern in ("*/package.json", "@*/*/package.json") for path in folder.glob(pattern)
     }  # fmt: skip
-    assert there == {name: one["version"] for name, one in lock.items() if name}, "make install"
+    assert there == {name: entry["version"] for name, entry in lock.items() if name}, "make install"

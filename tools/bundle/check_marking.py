@@ -10,13 +10,13 @@ from checks import judge
 
 def slips(task) -> list[str]:
     """What is marked wrongly in one task: its own truth, or the first of its known mistakes."""
-    found = []
+    listed = []
     if not judge(task, task.reference).passed:
-        found.append(f"{task.id}: the right answer does not pass")
+        listed.append(f"{task.id}: the right answer does not pass")
     for wrong in task.wrong[:1]:
         if judge(task, wrong.answer).misconceptions != wrong.ids:
-            found.append(f"{task.id}: {wrong.misconception} is not named")
-    return found
+            listed.append(f"{task.id}: {wrong.misconception} is not named")
+    return listed
 
 
 def main() -> int:
@@ -24,9 +24,11 @@ def main() -> int:
     names = sorted(path.stem for path in Path(exercises.__file__).parent.glob("[0-9]*.py"))
     rooms = [importlib.import_module(f"exercises.{name}").EXERCISE for name in names]
     tasks = [task for room in rooms for task in room.tasks]
-    found = [slip for task in tasks for slip in slips(task)]
-    print("\n".join(found) or f"{len(tasks)} tasks in {len(rooms)} exercises are marked rightly.")
-    return int(bool(found))
+    problems = [slip for task in tasks for slip in slips(task)]
+    print(
+        "\n".join(problems) or f"{len(tasks)} tasks in {len(rooms)} exercises are marked rightly."
+    )
+    return int(bool(problems))
 
 
 if __name__ == "__main__":

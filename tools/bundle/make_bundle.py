@@ -58,9 +58,9 @@ def project() -> dict:
 def about(wheels: Path) -> dict:
     """For whom a bundle with these wheels is."""
     system = f"{SYSTEMS.get(platform.system(), platform.system())} {platform.machine()}"
-    said = project()["project"]
+    settings = project()["project"]
     place, digits = system.lower().replace(" ", "-"), OWN.replace(".", "")
-    name = f"{said['name']}-{said['version']}-{place}-py{digits}"
+    name = f"{settings['name']}-{settings['version']}-{place}-py{digits}"
     return {"name": name, "system": system, "python": least(wheels), "bytes": room(wheels)}
 
 
@@ -69,7 +69,7 @@ def room(wheels: Path) -> int:
     total = 0
     for wheel in wheels.glob("*.whl"):
         with ZipFile(wheel) as held:
-            total += sum(one.file_size for one in held.infolist())
+            total += sum(member.file_size for member in held.infolist())
     return int(SLACK * total)
 
 
@@ -82,7 +82,7 @@ def least(wheels: Path) -> str:
             needs = message_from_bytes(held.read(about))["Requires-Python"]
         asked.append(SpecifierSet(needs or ""))
     releases = (f"{OWN}.{micro}" for micro in range(100))
-    return next(one for one in releases if all(spec.contains(one) for spec in asked))
+    return next(release for release in releases if all(spec.contains(release) for spec in asked))
 
 
 def wanted() -> list[str]:
@@ -114,12 +114,12 @@ def gather(wheels: Path) -> None:
 
 def look_at(wheels: Path) -> None:
     """Refuse wheels that are not what the pins ask for."""
-    there = {canonical(name): found for name, found, *_ in
-             (parse_wheel_filename(one.name) for one in wheels.glob("*.whl"))}  # fmt: skip
+    there = {canonical(name): packed for name, packed, *_ in
+             (parse_wheel_filename(wheel.name) for wheel in wheels.glob("*.whl"))}  # fmt: skip
     for name, pinned in {**pins(), "pip": version("pip")}.items():
-        found = str(there.get(name, "absent")).partition("+")[0]
-        if found != pinned:
-            raise HaltedError(f"The wheel of {name} is {found}, and {pinned} is pinned.")
+        packed = str(there.get(name, "absent")).partition("+")[0]
+        if packed != pinned:
+            raise HaltedError(f"The wheel of {name} is {packed}, and {pinned} is pinned.")
     strange = [name for name in there if name.startswith(("nvidia-", "cuda-", "triton"))]
     if strange:
         raise HaltedError(f"These wheels are for CUDA, which no page needs: {', '.join(strange)}.")
@@ -135,17 +135,19 @@ def course() -> Iterator[Path]:
             yield Path(name)
 
 
-def content(said: dict, wheels: Path, book: Path) -> dict[str, Path | bytes]:
+def content(facts: dict, wheels: Path, book: Path) -> dict[str, Path | bytes]:
     """Every file of the bundle, by its name there."""
-    sums = "".join(f"{sha256(one)}  wheels/{one.name}\n" for one in sorted(wheels.glob("*.whl")))
+    sums = "".join(
+        f"{sha256(wheel)}  wheels/{wheel.name}\n" for wheel in sorted(wheels.glob("*.whl"))
+    )
     held: dict[str, Path | bytes] = {
         "SHA256SUMS": sums.encode(),
-        "bundle.json": (json.dumps(said, indent=1) + "\n").encode(),
+        "bundle.json": (json.dumps(facts, indent=1) + "\n").encode(),
     }
     for path in (FRONT / name for name in STARTERS):
         text = path.read_text("utf8")
         if path.name == "START-HERE.txt":
-            text = text.format(**said, gigabytes=f"{said['bytes'] / 1e9:.1f}")
+            text = text.format(**facts, gigabytes=f"{facts['bytes'] / 1e9:.1f}")
         held[path.name] = text.replace("\n", "\r\n" if path.suffix in DOS else "\n").encode()
     held |= {f"course/{path.as_posix()}": ROOT / path for path in course()}
     pages = [path for path in book.rglob("*") if path.is_file()]
@@ -156,32 +158,34 @@ def content(said: dict, wheels: Path, book: Path) -> dict[str, Path | bytes]:
 def write(target: Path, held: dict[str, Path | bytes]) -> None:
     """Write the archive beside its place, and put it there when it is whole."""
     half = target.with_name(target.name + ".part")
-    sizes = [len(one) if isinstance(one, bytes) else one.stat().st_size for one in held.values()]
+    sizes = [
+        len(part) if isinstance(part, bytes) else part.stat().st_size for part in held.values()
+    ]
     try:
         with (
             tqdm(total=sum(sizes), unit="B", unit_scale=True, desc="Packing") as bar,
             ZipFile(half, "w") as archive,
         ):
-            for (name, one), size in sorted(zip(held.items(), sizes, strict=True)):
-                put(archive, f"{target.stem}/{name}", one)
+            for (name, part), size in sorted(zip(held.items(), sizes, strict=True)):
+                put(archive, f"{target.stem}/{name}", part)
                 bar.update(size)
         os.replace(half, target)
     finally:
         half.unlink(missing_ok=True)
 
 
-def put(archive: ZipFile, name: str, one: Path | bytes) -> None:
+def put(archive: ZipFile, name: str, part: Path | bytes) -> None:
     """Lay one file in, in the same bytes whoever does it and whenever."""
     entry = ZipInfo(name, BEGINNING)
     entry.compress_type = ZIP_STORED if Path(name).suffix in PACKED else ZIP_DEFLATED
     entry.create_system = 3  # Unix, so that the rights below are read
     runs = name.count("/") == 1 and name.endswith("/start")
     entry.external_attr = (0o100755 if runs else 0o100644) << 16
-    if isinstance(one, bytes):
-        archive.writestr(entry, one)
+    if isinstance(part, bytes):
+        archive.writestr(entry, part)
         return
-    entry.file_size = one.stat().st_size
-    with one.open("rb") as source, archive.open(entry, "w") as place:
+    entry.file_size = part.stat().st_size
+    with part.open("rb") as source, archive.open(entry, "w") as place:
         shutil.copyfileobj(source, place, 1 << 20)
 
 
@@ -194,9 +198,9 @@ def bundle(build: Path = BUILD) -> Path:
         print("Collecting the wheels (a minute or two)", flush=True)
         gather(wheels)
         look_at(wheels)
-        said = about(wheels)
-        target = build / f"{said['name']}.zip"
-        write(target, content(said, wheels, build / "html"))
+        facts = about(wheels)
+        target = build / f"{facts['name']}.zip"
+        write(target, content(facts, wheels, build / "html"))
     return target
 
 

@@ -55,7 +55,7 @@ def about() -> dict:
 
 def fits(version: str, least: str) -> bool:
     """Whether wheels that need 3.11.5 are for this version: 3.11.5 and later, but not 3.12."""
-    ours, theirs = ([int(part) for part in one.split(".")] for one in (version, least))
+    ours, theirs = ([int(part) for part in release.split(".")] for release in (version, least))
     return ours[:2] == theirs[:2] and ours >= theirs
 
 
@@ -65,18 +65,18 @@ def other_python(least: str) -> list:
     for command in ([f"python{wanted}"], ["py", f"-{wanted}"]):
         if shutil.which(command[0]) and not fits(OWN, least):
             ask = [*command, "-c", "import sys; print('%d.%d.%d' % sys.version_info[:3])"]
-            said = subprocess.run(ask, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            if said.returncode == 0 and fits(said.stdout.decode().strip(), least):
+            done = subprocess.run(ask, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            if done.returncode == 0 and fits(done.stdout.decode().strip(), least):
                 return command
     return []
 
 
-def look_at_python(least: str, found: str = OWN) -> None:
+def look_at_python(least: str, version: str = OWN) -> None:
     """Refuse a Python for which the wheels were not made."""
-    if not fits(found, least):
+    if not fits(version, least):
         wanted = least.rpartition(".")[0]
         raise RefusedError(
-            f"This bundle is for Python {wanted}, from {least} on, and this is Python {found} "
+            f"This bundle is for Python {wanted}, from {least} on, and this is Python {version} "
             f"({sys.executable}).\nInstall Python {wanted}, or get the bundle whose name ends in "
             "the digits of yours.\nThe book needs neither: sh start book"
         )
@@ -87,11 +87,11 @@ def look_at_wheels() -> None:
     for line in (HERE / "SHA256SUMS").read_text("utf8").splitlines():
         wanted, name = line.split("  ")
         path = HERE / name
-        found = sha256(path) if path.is_file() else ""
-        if found != wanted:
+        digest = sha256(path) if path.is_file() else ""
+        if digest != wanted:
             raise RefusedError(
-                f"{name} is {'damaged' if found else 'absent'}: "
-                f"its sha256 should be {wanted}{f', and is {found}' if found else ''}.\n"
+                f"{name} is {'damaged' if digest else 'absent'}: "
+                f"its sha256 should be {wanted}{f', and is {digest}' if digest else ''}.\n"
                 "Nothing was installed. Copy the archive once more, and unpack it again."
             )
 
@@ -102,7 +102,7 @@ def look_at_machine() -> None:
     from packaging.tags import sys_tags
     from packaging.utils import parse_wheel_filename
 
-    here, names = set(sys_tags()), sorted(one.name for one in WHEELS.glob("*.whl"))
+    here, names = set(sys_tags()), sorted(wheel.name for wheel in WHEELS.glob("*.whl"))
     strange = [name for name in names if not here & parse_wheel_filename(name)[3]]
     if strange:
         raise RefusedError(
@@ -149,14 +149,14 @@ def install() -> None:
     """Make a virtual environment from the wheels, unless there is a finished one."""
     if is_installed():
         return
-    said = about()
-    look_at_python(said["python"])
+    facts = about()
+    look_at_python(facts["python"])
     print("Looking at the wheels", flush=True)
     look_at_wheels()
     look_at_machine()
     if VENV.exists():
         shutil.rmtree(str(VENV))
-    look_at_disk(said["bytes"], shutil.disk_usage(str(HERE)).free)
+    look_at_disk(facts["bytes"], shutil.disk_usage(str(HERE)).free)
     print("Installing: a minute or two, once", flush=True)
     # Without pip, because Debian parts it from Python; it stands among the wheels.
     run([sys.executable, "-m", "venv", "--without-pip", VENV])
@@ -168,10 +168,10 @@ def install() -> None:
 
 def run(command: list) -> None:
     """Run one step of the installation, which is silent unless it fails."""
-    told = [str(part) for part in command]
-    if subprocess.run(told, env=surroundings()).returncode:
+    words = [str(part) for part in command]
+    if subprocess.run(words, env=surroundings()).returncode:
         raise RefusedError(
-            f"\nThis step failed: {' '.join(told)}\n"
+            f"\nThis step failed: {' '.join(words)}\n"
             "Its messages are above. The next start starts the installation again."
         )
 

@@ -35,9 +35,9 @@ def walls(home: Path) -> list[str]:
     known = {"HOME": home, "PATH": f"{python}:/usr/bin:/bin", "LANG": "C.UTF-8", "BROWSER": "true",
              "CHROMIUM": os.environ.get("CHROMIUM") or shutil.which("chromium")
              or shutil.which("google-chrome") or ""}  # fmt: skip
-    told = [part for name, value in known.items() for part in ("--setenv", name, str(value))]
+    settings = [part for name, value in known.items() for part in ("--setenv", name, str(value))]
     return ["bwrap", "--dev-bind", "/", "/", "--tmpfs", str(ROOT), "--unshare-net", "--unshare-pid",
-            "--die-with-parent", "--clearenv", *told]  # fmt: skip
+            "--die-with-parent", "--clearenv", *settings]  # fmt: skip
 
 
 def prove(archive: Path) -> None:
@@ -57,9 +57,9 @@ def prove(archive: Path) -> None:
         for name, command in steps.items():
             whole = [*walls(home), "--chdir", folder, *command]
             timed(name, lambda whole=whole: subprocess.run(whole).returncode)
-        taken = sum(one.lstat().st_size for one in folder.rglob("*") if not one.is_dir())
-        said = json.loads((folder / "bundle.json").read_text("utf8"))["bytes"]
-        sizes = [f"{size / 1e6:,.0f} MB" for size in (archive.stat().st_size, taken, said)]
+        taken = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+        stated = json.loads((folder / "bundle.json").read_text("utf8"))["bytes"]
+        sizes = [f"{size / 1e6:,.0f} MB" for size in (archive.stat().st_size, taken, stated)]
         print("Archive {}; unpacked and installed {}, of which {} were foretold.".format(*sizes))
 
 
@@ -115,9 +115,9 @@ def move_a_figure(address: str) -> None:
         chromium = {"executable_path": os.environ["CHROMIUM"], "args": ["--no-sandbox"]}
         page = playwright.chromium.launch(**chromium).new_page()
         asked, wrong = [], []
-        page.on("request", lambda one: asked.append(one.url))
-        page.on("requestfailed", lambda one: wrong.append(one.url))
-        page.on("pageerror", lambda one: wrong.append(str(one)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("requestfailed", lambda request: wrong.append(request.url))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
         page.goto(address + PAGE)
         figure = page.locator(".course-widget[data-mounted=true]").first
         slider = figure.locator("input[type=range]").first
@@ -140,7 +140,7 @@ def ask_lab(address: str) -> None:
     request = urllib.request.Request(
         f"{base}/api/contents/exercises", headers={"Authorization": f"token {token}"}
     )
-    names = [one["name"] for one in json.loads(answered(request))["content"]]
+    names = [entry["name"] for entry in json.loads(answered(request))["content"]]
     assert "07_self_attention.ipynb" in names, names
     print(f"   JupyterLab lists {sum(name.endswith('.ipynb') for name in names)} exercises")
 

@@ -57,13 +57,17 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
-def recorded(told: list, held_out: list) -> dict:
+def recorded(train_stories: list, held_out: list) -> dict:
     """Train once, and look at the steps that are shown."""
-    text = "".join(story.text for story in told)
+    text = "".join(story.text for story in train_stories)
     tokenizer = BytePair.train(text, 300)
     corpus = Corpus.read(text, tokenizer)
     validation = Corpus.read("".join(story.text for story in held_out), tokenizer)
-    story = next(one for one in held_out if 44 <= len(one.tokens) <= 46 and "Who" in one.text)
+    story = next(
+        candidate
+        for candidate in held_out
+        if 44 <= len(candidate.tokens) <= 46 and "Who" in candidate.text
+    )
     ids = torch.tensor(tokenizer.encode(story.text))
     prompt = torch.tensor(tokenizer.encode("Mia"))
     model = fresh(len(tokenizer), RECIPE.seed)
@@ -98,9 +102,9 @@ def recorded(told: list, held_out: list) -> dict:
     }
 
 
-def raced(told: list, held_out: list, seeds: int = 5, most: int = 2000) -> dict:
+def raced(train_stories: list, held_out: list, seeds: int = 5, most: int = 2000) -> dict:
     """How many steps each optimiser needs to the validation loss RACED, for each seed."""
-    text = "".join(story.text for story in told)
+    text = "".join(story.text for story in train_stories)
     tokenizer = BytePair.train(text, 300)
     corpus = Corpus.read(text, tokenizer)
     validation = Corpus.read("".join(story.text for story in held_out), tokenizer)
@@ -124,13 +128,13 @@ def main() -> None:
     asked.add_argument("--races", action="store_true", help="race the optimisers too")
     races = asked.parse_args().races
     threads(1)
-    told, held_out = split(4000, 200)
+    train_stories, held_out = split(4000, 200)
     before = json.loads(TARGET.read_text("utf8")) if TARGET.exists() else {}
-    run = recorded(told, held_out)
+    run = recorded(train_stories, held_out)
     head = strongest_head(run)
     result = {"run": {**run, "head": head}, "races": before.get("races", {})}
     if races:
-        result["races"] = raced(told, held_out)
+        result["races"] = raced(train_stories, held_out)
     TARGET.write_text(json.dumps(result) + "\n", "utf8")
     last = run["points"][-1]
     print(f"validation {last['validation']:.3f}, floor {run['floor']:.3f}; head {head}")

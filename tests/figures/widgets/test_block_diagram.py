@@ -45,10 +45,10 @@ def test_the_last_edge_is_the_output_of_the_block_of_lib(norm_first):
     with torch.no_grad():
         x = torch.tensor(widget.x, dtype=torch.float64)
         output, weights = block_of_lib(widget)(x, causal(3, like=x))
-    found = widget.steps()
-    assert list(found) == (PRE if norm_first else POST)
-    np.testing.assert_allclose(list(found.values())[-1], output, atol=1e-12)
-    np.testing.assert_allclose(found["weights"], weights[0], atol=1e-12)
+    steps = widget.steps()
+    assert list(steps) == (PRE if norm_first else POST)
+    np.testing.assert_allclose(list(steps.values())[-1], output, atol=1e-12)
+    np.testing.assert_allclose(steps["weights"], weights[0], atol=1e-12)
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=str)
@@ -61,12 +61,12 @@ def test_every_edge_of_the_script_is_pythons(order):
 
 
 def test_the_example_is_exact_by_hand():
-    found = BlockDiagram().steps()
+    steps = BlockDiagram().steps()
     patterns = [[1, 1, -1, -1], [1, -1, 1, -1], [1, 1, -1, -1]]
-    np.testing.assert_allclose(found["first_norm"], patterns, atol=1e-5)
-    np.testing.assert_allclose(found["first_sum"][0], [9, 1, 3, -5], atol=1e-5)
-    np.testing.assert_allclose(found["second_norm"][0], [1.4, -0.2, 0.2, -1.4], atol=1e-5)
-    np.testing.assert_allclose(17 * found["second_norm"][2], [23, 7, -7, -23], atol=1e-4)
+    np.testing.assert_allclose(steps["first_norm"], patterns, atol=1e-5)
+    np.testing.assert_allclose(steps["first_sum"][0], [9, 1, 3, -5], atol=1e-5)
+    np.testing.assert_allclose(steps["second_norm"][0], [1.4, -0.2, 0.2, -1.4], atol=1e-5)
+    np.testing.assert_allclose(17 * steps["second_norm"][2], [23, 7, -7, -23], atol=1e-4)
 
 
 def test_without_the_first_addition_all_tokens_are_one_to_the_second_sublayer():
@@ -86,8 +86,8 @@ def test_the_spread_is_the_share_of_differences_between_tokens(order):
 @pytest.mark.parametrize(("norm_first", "edges"), [(True, PRE), (False, POST)])
 def test_every_edge_has_one_label_and_at_least_one_line(norm_first, edges):
     drawn = call("block_diagram.js", "layout", norm_first)
-    assert [one["edge"] for one in drawn["chips"]] == edges
-    assert {one["edge"] for one in drawn["lines"]} == set(edges)
+    assert [chip["edge"] for chip in drawn["chips"]] == edges
+    assert {line["edge"] for line in drawn["lines"]} == set(edges)
 
 
 def numbers(page: Page) -> list[list[float]]:

@@ -15,8 +15,8 @@ from lib.debugging.experiments import EXPERIMENTS
 from tests.figures.widgets.node import call, run
 
 CASES = cases()
-BY_KEY = {one["key"]: one for one in CASES["suspects"]}
-KEYS = [one["key"] for one in CASES["experiments"]]
+BY_KEY = {suspect["key"]: suspect for suspect in CASES["suspects"]}
+KEYS = [experiment["key"] for experiment in CASES["experiments"]]
 EVERY_NAME = """
 const { verdict } = await import(process.argv[1]);
 let text = "";
@@ -33,8 +33,8 @@ def test_it_shuffles_as_lib_does(seed):
 
 
 def test_its_tables_are_those_of_the_models_and_its_state_is_small():
-    for one in CASES["experiments"]:
-        assert one["table"] == RIGHT[one["key"]].tolist()
+    for experiment in CASES["experiments"]:
+        assert experiment["table"] == RIGHT[experiment["key"]].tolist()
     for kind in SUSPECTS:
         assert BY_KEY[kind.key]["tables"] == {k: v.tolist() for k, v in SHOWN[kind.key].items()}
     assert len(BugHunt()._repr_mimebundle_()[0]["text/html"]) < 120_000
@@ -53,27 +53,27 @@ def test_what_is_no_fraction_is_written_with_three_digits():
 
 @pytest.mark.parametrize("key", ["M40", "M54", "M62", "M27"])
 def test_differences_are_numpys_the_largest_first(key):
-    found = call("bug_hunt.js", "differences", SHOWN[key]["whole"].tolist(),
+    different = call("bug_hunt.js", "differences", SHOWN[key]["whole"].tolist(),
                  RIGHT["whole"].tolist())  # fmt: skip
     size = np.abs(SHOWN[key]["whole"] - RIGHT["whole"])
-    assert sorted(map(tuple, found)) == list(map(tuple, np.argwhere(size > 1e-6)))
-    assert not found or size[tuple(found[0])] == size.max()
+    assert sorted(map(tuple, different)) == list(map(tuple, np.argwhere(size > 1e-6)))
+    assert not different or size[tuple(different[0])] == size.max()
 
 
 @pytest.mark.parametrize("kind", SUSPECTS, ids=[kind.key for kind in SUSPECTS])
 def test_with_all_experiments_the_true_name_is_proved_and_each_other_refuted(kind):
     suspect = BY_KEY[kind.key]
-    assert [one["key"] for one in call("bug_hunt.js", "fitting", CASES, suspect, KEYS)] == [
+    assert [fitting["key"] for fitting in call("bug_hunt.js", "fitting", CASES, suspect, KEYS)] == [
         kind.key
     ]
     verdicts = run(EVERY_NAME, "bug_hunt.js", given=json.dumps([CASES, suspect, KEYS]))
-    for other, said in zip(CASES["suspects"], verdicts, strict=True):
+    for other, verdict in zip(CASES["suspects"], verdicts, strict=True):
         if other is suspect:
-            assert said["kind"] == "proved"
-            assert suspect["sign"] in said["text"]
+            assert verdict["kind"] == "proved"
+            assert suspect["sign"] in verdict["text"]
         else:
-            assert said["kind"] == "refuted"
-            assert said["text"].startswith(f"Not \u201c{other['name']}\u201d. In \u201c")
+            assert verdict["kind"] == "refuted"
+            assert verdict["text"].startswith(f"Not \u201c{other['name']}\u201d. In \u201c")
 
 
 @pytest.mark.parametrize("kind", SUSPECTS, ids=[kind.key for kind in SUSPECTS])
@@ -82,25 +82,27 @@ def test_the_hints_follow_the_tree_and_leave_one_name(kind):
     asked = list(dict.fromkeys(key for key, _, _ in suspect["walk"]))
     assert call("bug_hunt.js", "hint", suspect, asked[:-1]) == asked[-1]
     assert call("bug_hunt.js", "hint", suspect, asked) == ""
-    assert [one["key"] for one in call("bug_hunt.js", "fitting", CASES, suspect, asked)] == [
-        kind.key
-    ]
+    assert [
+        fitting["key"] for fitting in call("bug_hunt.js", "fitting", CASES, suspect, asked)
+    ] == [kind.key]
 
 
 def test_a_right_guess_without_evidence_is_not_accepted():
     suspect = BY_KEY["M03"]
     for asked, words in ([], "no experiment"), (["twice"], "18 other names"):
-        said = call("bug_hunt.js", "verdict", CASES, suspect, suspect, asked)
-        assert said["kind"] == "open"
-        assert words in said["text"]
+        verdict = call("bug_hunt.js", "verdict", CASES, suspect, suspect, asked)
+        assert verdict["kind"] == "open"
+        assert words in verdict["text"]
 
 
 def test_a_refutation_quotes_the_numbers_that_are_shown():
-    said = call("bug_hunt.js", "verdict", CASES, BY_KEY["M03"], BY_KEY["M01"], ["whole", "exact"])
-    assert said["kind"] == "refuted"
-    told = r"token (\d), feature (\d), it would put out (\S+); here stands (\S+)\."
-    i, j, wanted, found = re.search(told, said["text"]).groups()
-    for text, key in ((wanted, "M01"), (found, "M03")):
+    verdict = call(
+        "bug_hunt.js", "verdict", CASES, BY_KEY["M03"], BY_KEY["M01"], ["whole", "exact"]
+    )
+    assert verdict["kind"] == "refuted"
+    pattern = r"token (\d), feature (\d), it would put out (\S+); here stands (\S+)\."
+    i, j, wanted, got = re.search(pattern, verdict["text"]).groups()
+    for text, key in ((wanted, "M01"), (got, "M03")):
         shown = BY_KEY[key]["tables"]["exact"][int(i) - 1][int(j) - 1]
         assert float(Fraction(text)) == pytest.approx(shown, abs=1e-3)
 
@@ -108,9 +110,9 @@ def test_a_refutation_quotes_the_numbers_that_are_shown():
 def test_dropout_is_refuted_only_where_chance_would_show():
     dropout, other = BY_KEY["M62"], BY_KEY["M01"]
     for key in ("twice", "bend"):
-        said = call("bug_hunt.js", "verdict", CASES, other, dropout, [key])
-        assert said["kind"] == "refuted"
-        assert "they are" in said["text"]
+        verdict = call("bug_hunt.js", "verdict", CASES, other, dropout, [key])
+        assert verdict["kind"] == "refuted"
+        assert "they are" in verdict["text"]
     assert call("bug_hunt.js", "agrees", CASES, other, dropout, "whole") is True
     assert call("bug_hunt.js", "agrees", CASES, BY_KEY["M27"], dropout, "whole") is False
 
@@ -118,9 +120,9 @@ def test_dropout_is_refuted_only_where_chance_would_show():
 def test_what_is_said_of_a_table_counts_its_differences():
     whole, right = CASES["experiments"][-1], SHOWN[SUSPECTS[7].key]["whole"].tolist()
     assert call("bug_hunt.js", "comparison", whole, right) == "no number differs"
-    heads = next(one for one in CASES["experiments"] if one["key"] == "heads")
-    said = call("bug_hunt.js", "comparison", heads, BY_KEY["M40"]["tables"]["heads"])
-    assert said.startswith("12 of 12 numbers, most at token 1, feature 2: 0, right would be 60")
+    heads = next(experiment for experiment in CASES["experiments"] if experiment["key"] == "heads")
+    sentence = call("bug_hunt.js", "comparison", heads, BY_KEY["M40"]["tables"]["heads"])
+    assert sentence.startswith("12 of 12 numbers, most at token 1, feature 2: 0, right would be 60")
 
 
 def test_the_still_figure_says_what_the_tables_say():
@@ -163,13 +165,13 @@ def test_a_suspect_is_asked_refuted_proved_and_counted(widget_page):
 
 def test_each_of_the_twenty_is_proved_by_following_the_hints(widget_page):
     page = widget_page(BugHunt(), width=390)
-    names = {one.key: one.name for one in EXPERIMENTS.values()}
+    names = {experiment.key: experiment.name for experiment in EXPERIMENTS.values()}
     for kind in SUSPECTS:
         page.get_by_role("button", name=f"suspect {number_of(kind.key)}", exact=True).click()
         for _ in range(6):
             page.get_by_role("button", name="hint").click()
-            said = page.locator("[data-name=reply]").inner_text()
-            wanted = re.search(r"\u201c(.*)\u201d next", said)
+            reply = page.locator("[data-name=reply]").inner_text()
+            wanted = re.search(r"\u201c(.*)\u201d next", reply)
             if not wanted:
                 break
             assert wanted[1] in names.values()

@@ -68,7 +68,7 @@ def test_the_script_passes_on_the_same_shares(state, distance):
 def test_attention_is_ahead_from_the_stated_distance_on(name, state):
     widget = GradientReach(**state)
     here = {k: widget.arriving(k) for k in range(1, LONGEST + 1)}
-    ahead = {k: one["attention"] > one[name] for k, one in here.items()}
+    ahead = {k: reach["attention"] > reach[name] for k, reach in here.items()}
     from_here = call("gradient_reach.js", "overtakes", widget.state, name)
     if from_here == 0:
         assert not ahead[LONGEST]
@@ -79,10 +79,10 @@ def test_attention_is_ahead_from_the_stated_distance_on(name, state):
 
 def test_the_numbers_by_hand_are_said():
     state = {"distance": 10, "weight": 1.25, "state_size": 0.6, "forget": 0.95}
-    said = call("gradient_reach.js", "report", GradientReach(**state).state)
-    assert said["RNN"] == "0.107: times 0.800 a step, vanishes"
-    assert said["attention"] == "0.091: 1 of 11 equal shares"
-    assert "the RNN from distance 12 on" in said["ahead"]
+    report = call("gradient_reach.js", "report", GradientReach(**state).state)
+    assert report["RNN"] == "0.107: times 0.800 a step, vanishes"
+    assert report["attention"] == "0.091: 1 of 11 equal shares"
+    assert "the RNN from distance 12 on" in report["ahead"]
     assert "RNN 0.1" in GradientReach(**state).still().caption
 
 

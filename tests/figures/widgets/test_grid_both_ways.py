@@ -21,14 +21,14 @@ def test_the_live_table_is_the_one_of_python(queries_in):
 @pytest.mark.parametrize("queries_in", ["rows", "columns"])
 def test_only_the_direction_of_the_queries_sums_to_one(queries_in):
     widget = GridBothWays(queries_in=queries_in)
-    found = call(MODULE, "sums", widget.state)
-    np.testing.assert_allclose(found["rows"], widget.table().sum(1))
-    np.testing.assert_allclose(found["columns"], widget.table().sum(0))
-    np.testing.assert_allclose(found[queries_in], 1)
-    said = call(MODULE, "told", widget.state)
-    assert said.endswith(f"the {queries_in} are queries")
-    assert "1.0, 1.0, 1.0" in said
-    assert "1.6, 0.9, 0.5" in said
+    sums = call(MODULE, "sums", widget.state)
+    np.testing.assert_allclose(sums["rows"], widget.table().sum(1))
+    np.testing.assert_allclose(sums["columns"], widget.table().sum(0))
+    np.testing.assert_allclose(sums[queries_in], 1)
+    sentence = call(MODULE, "told", widget.state)
+    assert sentence.endswith(f"the {queries_in} are queries")
+    assert "1.0, 1.0, 1.0" in sentence
+    assert "1.6, 0.9, 0.5" in sentence
 
 
 def test_a_cell_is_read_alike_in_both_layouts_but_stands_elsewhere():
@@ -53,9 +53,9 @@ def test_turned_by_the_keyboard_it_is_transposed_and_keeps_its_query(widget_page
     np.testing.assert_allclose(numbers(page), GridBothWays().table().T)
     expect(page.locator("table.kit-grid caption")).to_have_text("weights, queries in columns")
     expect(page.locator("td.selected")).to_have_count(3)
-    said = page.locator("[data-name=reading]")
-    expect(said).to_contain_text("creature attends to fluffy")
-    expect(said).to_contain_text("[0, 2]")
+    readout = page.locator("[data-name=reading]")
+    expect(readout).to_contain_text("creature attends to fluffy")
+    expect(readout).to_contain_text("[0, 2]")
 
 
 def test_arrow_keys_in_the_table_choose_another_pair(widget_page):

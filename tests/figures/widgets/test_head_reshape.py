@@ -29,9 +29,9 @@ def test_every_step_is_numpys(sizes, splits, merges):
     n, d_model, heads = sizes
     widget = HeadReshape(n=n, d_model=d_model, heads=heads, view_splits=splits, view_merges=merges)
     shown = call("head_reshape.js", "steps", widget.state)
-    for one, expected in zip(shown, by_lib(widget), strict=True):
-        assert one["shape"] == list(expected.shape)
-        assert one["ids"] == expected.ravel().tolist()
+    for drawn, expected in zip(shown, by_lib(widget), strict=True):
+        assert drawn["shape"] == list(expected.shape)
+        assert drawn["ids"] == expected.ravel().tolist()
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -43,15 +43,15 @@ def test_the_right_way_loses_nothing_and_the_wrong_one_is_counted(sizes):
     for step in range(5):
         state = {**right.state, "step": step}
         assert call("head_reshape.js", "report", state)["wrong"] == "none"
-    said = call("head_reshape.js", "report", {**wrong.state, "step": 2})["wrong"]
-    assert said == (f"{lost} of {n * d_model} numbers" if lost else "none")
+    count = call("head_reshape.js", "report", {**wrong.state, "step": 2})["wrong"]
+    assert count == (f"{lost} of {n * d_model} numbers" if lost else "none")
 
 
 def test_two_mistakes_hide_each_other_at_the_end():
     widget = HeadReshape(view_splits=True, view_merges=True, step=4)
     assert np.array_equal(by_lib(widget)[4], by_lib(widget)[0])
-    said = call("head_reshape.js", "report", widget.state)["wrong"]
-    assert said.startswith("none, and yet 16 stood wrong inside the heads")
+    count = call("head_reshape.js", "report", widget.state)["wrong"]
+    assert count.startswith("none, and yet 16 stood wrong inside the heads")
 
 
 def test_heads_that_do_not_divide_the_width_are_refused():

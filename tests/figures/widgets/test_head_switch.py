@@ -40,7 +40,7 @@ def model() -> AttentionOnly:
         shapes["position_embedding.weight"][0],
     )
     made = AttentionOnly(vocab, longest, d_model, HEADS, MODEL["layers"]).double()
-    made.load_state_dict({name: torch.tensor(one) for name, one in parameters().items()})
+    made.load_state_dict({name: torch.tensor(array) for name, array in parameters().items()})
     return made.eval()
 
 
@@ -75,7 +75,7 @@ def test_the_page_computes_what_torch_computes(model, pattern, off):
         "sink": head_scores.sink_score(weights),
         "induction": head_scores.induction_score(weights, torch.from_numpy(widget.ids)[None]),
     }.items():
-        np.testing.assert_allclose([one[name] for one in ours["habits"]], score, atol=1e-5)
+        np.testing.assert_allclose([habit[name] for habit in ours["habits"]], score, atol=1e-5)
 
 
 def test_the_text_is_as_many_whole_copies_as_fit():
@@ -117,13 +117,13 @@ def test_a_head_may_look_at_the_right_place_and_not_be_needed(model):
 
 
 def test_over_five_seeds_the_price_leaves_one_head_that_is_needed_in_each_layer():
-    for one in SEEDS["price"]:
-        rises = np.array(one["rises"]).reshape(-1, HEADS)
-        assert one["loss"] < 0.01
+    for trained in SEEDS["price"]:
+        rises = np.array(trained["rises"]).reshape(-1, HEADS)
+        assert trained["loss"] < 0.01
         assert ((rises > 4).sum(1) == 1).all()
         assert ((rises < 0.01).sum(1) == HEADS - 1).all()
-    for one in SEEDS["free"]:
-        assert np.array(one["rises"])[HEADS:].max() < 0.01
+    for trained in SEEDS["free"]:
+        assert np.array(trained["rises"])[HEADS:].max() < 0.01
     assert len(SEEDS["price"]) == len(SEEDS["free"]) == 5
 
 
@@ -141,14 +141,14 @@ def test_a_switch_by_keyboard_kills_the_copying_and_another_brings_it_back(widge
     page, widget = widget_page(HeadSwitch()), HeadSwitch()
     worst = int(np.argmax([widget.loss([head]) for head in range(COUNT)]))
     np.testing.assert_allclose(chances(page), np.exp(-widget.surprise([])), atol=0.006)
-    said = page.locator("[data-name=loss]")
-    expect(said).to_contain_text("with all heads on")
+    readout = page.locator("[data-name=loss]")
+    expect(readout).to_contain_text("with all heads on")
     switch = page.get_by_label(f"layer {worst // HEADS}, head {worst % HEADS} on")
     switch.press("Space")
     expect(switch).not_to_be_checked()
     np.testing.assert_allclose(chances(page), np.exp(-widget.surprise([worst])), atol=0.006)
     more = widget.loss([worst]) - widget.loss([])
-    expect(said).to_contain_text(f"{widget.loss([worst]):.2f} nats, {more:.2f} more")
+    expect(readout).to_contain_text(f"{widget.loss([worst]):.2f} nats, {more:.2f} more")
     page.get_by_role("button", name="All heads on").press("Enter")
     expect(switch).to_be_checked()
     np.testing.assert_allclose(chances(page), np.exp(-widget.surprise([])), atol=0.006)

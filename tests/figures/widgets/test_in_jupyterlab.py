@@ -21,9 +21,11 @@ FIGURES = sorted(path.stem for path in ROOM.glob("*.py") if path.stem != "__init
 
 def class_of(module: str) -> str:
     """The one figure that a module of figures.widgets defines."""
-    found = vars(importlib.import_module(f"figures.widgets.{module}")).values()
-    kinds = [one for one in found if isinstance(one, type) and issubclass(one, Interactive)]
-    (kind,) = [one for one in kinds if one.__module__ == f"figures.widgets.{module}"]
+    members = vars(importlib.import_module(f"figures.widgets.{module}")).values()
+    kinds = [
+        member for member in members if isinstance(member, type) and issubclass(member, Interactive)
+    ]
+    (kind,) = [member for member in kinds if member.__module__ == f"figures.widgets.{module}"]
     return kind.__name__
 
 

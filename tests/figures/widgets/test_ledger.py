@@ -38,7 +38,7 @@ def test_every_row_is_libs_to_the_last_digit(sizes):
 def test_its_total_is_what_the_model_holds(name):
     preset = list(PRESETS.values())[list(SIZES).index(name)]
     with torch.device("meta"):
-        held = sum(one.numel() for one in GPT2(SIZES[name]).parameters())
+        held = sum(parameter.numel() for parameter in GPT2(SIZES[name]).parameters())
     assert call("ledger.js", "sums", dataclasses.asdict(preset))["total"] == held
 
 
@@ -54,10 +54,10 @@ def test_it_names_the_preset_that_has_these_sizes():
 
 
 def test_its_start_is_the_count_of_the_source():
-    said = call("ledger.js", "report", Ledger().state)
-    assert said["total"] == "175,181,291,520 parameters"
-    assert said["block"] == "33.3 % attention, 66.7 % feed-forward"
-    assert said["bytes"] == "701 GB in single precision, 350 GB in half, 175 GB in int8"
+    report = call("ledger.js", "report", Ledger().state)
+    assert report["total"] == "175,181,291,520 parameters"
+    assert report["block"] == "33.3 % attention, 66.7 % feed-forward"
+    assert report["bytes"] == "701 GB in single precision, 350 GB in half, 175 GB in int8"
     assert Ledger().sizes == PRESETS["GPT-3, matrices only"]
 
 
@@ -101,26 +101,26 @@ def test_the_switches_take_their_rows_away(widget_page):
 def test_heads_that_do_not_divide_are_said_and_not_counted(widget_page):
     page = widget_page(Ledger())
     page.get_by_label("heads").fill("7")
-    said = page.locator("[data-name=total]")
-    expect(said).to_have_text("The heads share d_model equally, and 7 does not divide 12,288.")
+    readout = page.locator("[data-name=total]")
+    expect(readout).to_have_text("The heads share d_model equally, and 7 does not divide 12,288.")
     assert shown(page, "sum") == "–"
     page.get_by_label("heads").fill("64")
-    expect(said).to_have_text("175,181,291,520 parameters")
+    expect(readout).to_have_text("175,181,291,520 parameters")
 
 
 @pytest.mark.parametrize("typed", ["0", "", "1.5", "-3", "1001", "1e9"])
 def test_an_impossible_number_is_refused_aloud_and_changes_nothing(widget_page, typed):
     page = widget_page(Ledger())
-    layers, said = page.get_by_label("layers"), page.locator("[data-name=total]")
+    layers, readout = page.get_by_label("layers"), page.locator("[data-name=total]")
     layers.fill(typed)
-    expect(said).to_have_text("layers is a whole number from 1 to 1,000; still counted with 96.")
+    expect(readout).to_have_text("layers is a whole number from 1 to 1,000; still counted with 96.")
     assert layers.input_value() == typed
     assert layers.get_attribute("aria-invalid") == "true"
     assert shown(page, "sum") == "175,181,291,520"
     layers.press("Tab")
     assert layers.input_value() == "96"
     page.get_by_label("heads").fill("48")
-    expect(said).to_have_text("175,181,291,520 parameters")
+    expect(readout).to_have_text("175,181,291,520 parameters")
 
 
 def test_a_preset_clears_what_was_refused(widget_page):

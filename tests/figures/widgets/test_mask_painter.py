@@ -46,11 +46,11 @@ def test_an_empty_row_is_zero_or_even_as_the_way_says():
 def test_the_alarm_is_silent_for_causal_masks_and_names_each_leak():
     for start in ("causal", "causal and padding", "window"):
         assert call("mask_painter.js", "inspect", painted(start=start).state)["leaks"] == []
-    found = call("mask_painter.js", "inspect", painted((1, 3)).state)
-    assert found["leaks"] == [[1, 3]]
+    report = call("mask_painter.js", "inspect", painted((1, 3)).state)
+    assert report["leaks"] == [[1, 3]]
     # Row 3 has read key 2 when row 1 reads row 3; row 2 reads row 1, which has read key 3.
-    assert found["later"] == [[1, 2], [2, 3]]
-    assert found["empty"] == []
+    assert report["later"] == [[1, 2], [2, 3]]
+    assert report["empty"] == []
 
 
 def test_a_second_layer_hears_what_two_steps_through_the_mask_reach():
@@ -62,9 +62,9 @@ def test_a_second_layer_hears_what_two_steps_through_the_mask_reach():
 
 
 def test_zeroed_scores_leak_past_the_mask():
-    found = call("mask_painter.js", "inspect", painted(way="scores").state)
-    assert len(found["spills"]) == 15
-    assert found["leaks"] == []
+    report = call("mask_painter.js", "inspect", painted(way="scores").state)
+    assert len(report["spills"]) == 15
+    assert report["leaks"] == []
 
 
 def shown(page: Page) -> np.ndarray:

@@ -75,31 +75,31 @@ def test_a_text_is_drawn_word_after_word(choices):
     widget = NextToken(seed=5, **choices)
     settings = {name: getattr(widget, name) for name in ("temperature", "top_k", "top_p")}
     after = "the"
-    for one, u in zip(call(MODULE, "write", widget.state), draws("uniform", 5, 24), strict=True):
+    for step, u in zip(call(MODULE, "write", widget.state), draws("uniform", 5, 24), strict=True):
         row = widget.row(after)
         sums = narrowed(list(row.values()), **settings).cumsum(-1).numpy()
         word = list(row)[int(np.searchsorted(sums, u * sums[-1], side="right"))]
-        assert (one["word"], one["after"]) == (word, after)
-        assert one["seen"] == (f"{after} {word}" in " ".join(RHYME.split()))
+        assert (step["word"], step["after"]) == (word, after)
+        assert step["seen"] == (f"{after} {word}" in " ".join(RHYME.split()))
         after = word
 
 
 def test_greedy_repeats_itself_and_heat_breaks_the_rhyme_and_the_nucleus_mends_it():
     def breaks(**choices):
         return sum(
-            not one["seen"]
+            not step["seen"]
             for seed in range(5)
-            for one in call(MODULE, "write", NextToken(seed=seed, **choices).state)
+            for step in call(MODULE, "write", NextToken(seed=seed, **choices).state)
         )
 
-    greedy = [one["word"] for one in call(MODULE, "write", NextToken(temperature=0).state)]
+    greedy = [step["word"] for step in call(MODULE, "write", NextToken(temperature=0).state)]
     assert greedy == (greedy[:8] * 3)[:24]
     assert breaks(temperature=0) == 0 == breaks(temperature=1.3, top_p=0.5)
     assert breaks(temperature=1.3) > 2 * breaks() > 0
 
 
 @pytest.mark.parametrize(
-    ("top_k", "said"),
+    ("top_k", "start"),
     [
         (1, "1 of 17 words, which had 94 %"),
         (2, "17 of 17 words, ties with the 2nd among them, which had 100 %"),
@@ -107,10 +107,10 @@ def test_greedy_repeats_itself_and_heat_breaks_the_rhyme_and_the_nucleus_mends_i
         (17, "17 of 17 words, which had 100 %"),
     ],
 )
-def test_the_readout_says_when_ties_make_more_than_k(top_k, said):
+def test_the_readout_says_when_ties_make_more_than_k(top_k, start):
     state = NextToken(top_k=top_k).state
-    after = [one["after"] for one in call(MODULE, "write", state)]
-    assert call(MODULE, "report", state | {"at": after.index("Jack")})["row"].startswith(said)
+    after = [step["after"] for step in call(MODULE, "write", state)]
+    assert call(MODULE, "report", state | {"at": after.index("Jack")})["row"].startswith(start)
 
 
 def test_the_presets_and_the_sliders_change_the_row_and_the_text(widget_page):

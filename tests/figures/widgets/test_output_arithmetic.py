@@ -46,13 +46,13 @@ def numbers(page: Page, table: str) -> list[list[float]]:
 
 def test_a_click_and_the_arrow_keys_choose_a_number(widget_page):
     page = widget_page(OutputArithmetic())
-    said = page.locator("[data-name=arithmetic]")
+    readout = page.locator("[data-name=arithmetic]")
     page.get_by_role("button", name="output: query 1, 1: 4", exact=True).click()
-    assert said.inner_text().endswith("1/6 × 6 + 1/3 × 0 + 1/2 × 6 = 4")
+    assert readout.inner_text().endswith("1/6 × 6 + 1/3 × 0 + 1/2 × 6 = 4")
     page.keyboard.press("ArrowDown")
-    assert said.inner_text().endswith("1/4 × 6 + 1/4 × 0 + 1/2 × 6 = 9/2")
+    assert readout.inner_text().endswith("1/4 × 6 + 1/4 × 0 + 1/2 × 6 = 9/2")
     page.get_by_role("button", name="weights: query 1, key 3: 1/2", exact=True).click()
-    assert said.inner_text() == "weight of key 3 for query 1 = 3 / (1 + 2 + 3) = 1/2"
+    assert readout.inner_text() == "weight of key 3 for query 1 = 3 / (1 + 2 + 3) = 1/2"
 
 
 def test_the_switches_change_every_number_as_lib_says(widget_page):

@@ -93,15 +93,15 @@ def test_the_layout_only_transposes(widget_page):
 
 def test_a_cell_and_the_buttons_choose_a_query(widget_page):
     page = widget_page(QueryKeyGrid())
-    said = page.locator("[data-name=score]")
-    expect(said).to_contain_text("creature asks, fluffy offers: (0, 4) · (−1, 1) = 4")
+    readout = page.locator("[data-name=score]")
+    expect(readout).to_contain_text("creature asks, fluffy offers: (0, 4) · (−1, 1) = 4")
     page.get_by_role("button", name="q blue, k creature").click()
-    expect(said).to_contain_text("blue asks, creature offers: (−1, 2) · (2, 0) = −2")
+    expect(readout).to_contain_text("blue asks, creature offers: (−1, 2) · (2, 0) = −2")
     page.keyboard.press("ArrowDown")
-    expect(said).to_contain_text("creature asks, creature offers: (0, 4) · (2, 0) = 0")
+    expect(readout).to_contain_text("creature asks, creature offers: (0, 4) · (2, 0) = 0")
     page.get_by_label("roamed", exact=True).check()
     expect(page.locator("td.selected")).to_have_count(4)
-    expect(said).to_contain_text("roamed asks")
+    expect(readout).to_contain_text("roamed asks")
 
 
 def test_queries_without_a_matrix_share_their_weight_equally(widget_page):

@@ -19,7 +19,7 @@ STATES = [
 def test_it_draws_the_same_vectors_as_python():
     q, K = vectors(seed=5, keys=3, d_k=1024)
     drawn = [call("scaling_lab.js", "vector", 5, place) for place in range(4)]
-    drawn = [[one[str(i)] for i in range(1024)] for one in drawn]
+    drawn = [[sample[str(i)] for i in range(1024)] for sample in drawn]
     np.testing.assert_allclose(drawn, [q, *K], atol=1e-12)
 
 

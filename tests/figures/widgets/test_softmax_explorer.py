@@ -37,16 +37,16 @@ def test_its_numbers_are_libs(state):
     "scores", [[2, 1, 0, -1], [12, 3, 0, 0], [11, 11, 3, 2], [-18, -19, -20, -21], [11, 9, 3, 0]]
 )
 def test_it_foretells_what_half_precision_does(scores):
-    said = call("softmax_explorer.js", "naiveInHalf", scores)
+    message = call("softmax_explorer.js", "naiveInHalf", scores)
     with np.errstate(over="ignore", invalid="ignore"):
         e = np.exp(np.array(scores, np.float16))
         naive = e / e.sum()
     if np.isnan(naive).any():
-        assert said.endswith("nan")
+        assert message.endswith("nan")
     elif naive.sum() == 0:
-        assert said == "the sum overflows: all weights 0"
+        assert message == "the sum overflows: all weights 0"
     else:
-        assert said == "fits"
+        assert message == "fits"
 
 
 def shown_by(page: Page) -> tuple[np.ndarray, np.ndarray, dict[str, str]]:
@@ -56,16 +56,22 @@ def shown_by(page: Page) -> tuple[np.ndarray, np.ndarray, dict[str, str]]:
     weights = [page.locator(f"[data-name='weights {key}']").inner_text() for key in KEYS]
     cells = page.locator("td[data-cell]").all_inner_texts()
     names = ("entropy", "effective", "steepest", "half")
-    said = {name: page.locator(f"[data-name={name}]").inner_text() for name in names}
-    return np.array([*map(number, weights)]), np.array([*map(number, cells)]).reshape(4, 4), said
+    readouts = {name: page.locator(f"[data-name={name}]").inner_text() for name in names}
+    return (
+        np.array([*map(number, weights)]),
+        np.array([*map(number, cells)]).reshape(4, 4),
+        readouts,
+    )
 
 
 def assert_shows(page: Page, **state: object) -> None:
-    weights, slopes, said = shown_by(page)
+    weights, slopes, readouts = shown_by(page)
     expected = weights_of(SoftmaxExplorer(**state))
     np.testing.assert_allclose(weights, expected, atol=6e-4)
     np.testing.assert_allclose(slopes, functional.softmax_jacobian(expected), atol=6e-3)
-    assert float(said["entropy"]) == pytest.approx(float(functional.entropy(expected)), abs=6e-3)
+    assert float(readouts["entropy"]) == pytest.approx(
+        float(functional.entropy(expected)), abs=6e-3
+    )
 
 
 def test_the_keyboard_moves_a_score_and_the_temperature(widget_page):
@@ -89,12 +95,12 @@ def test_the_pointer_moves_a_score(widget_page):
 
 def test_what_is_added_to_every_score_changes_no_weight_but_overflows(widget_page):
     page = widget_page(SoftmaxExplorer())
-    before, _, said = shown_by(page)
-    assert said["half"] == "fits"
+    before, _, readouts = shown_by(page)
+    assert readouts["half"] == "fits"
     page.get_by_label("added to every score").press("End")
-    after, _, said = shown_by(page)
+    after, _, readouts = shown_by(page)
     np.testing.assert_array_equal(before, after)
-    assert said["half"] == "an exponential overflows: nan"
+    assert readouts["half"] == "an exponential overflows: nan"
     page.get_by_role("button", name="Start again").click()
     assert shown_by(page)[2]["half"] == "fits"
 
@@ -106,10 +112,10 @@ def test_what_is_added_to_every_score_changes_no_weight_but_overflows(widget_pag
 def test_a_button_shows_a_row_worth_seeing(widget_page, name, percent):
     page = widget_page(SoftmaxExplorer(), width=360)
     page.get_by_role("button", name=name, exact=True).click()
-    weights, slopes, said = shown_by(page)
+    weights, slopes, readouts = shown_by(page)
     assert np.round(100 * weights).tolist() == percent
     np.testing.assert_allclose(slopes, functional.softmax_jacobian(weights), atol=6e-3)
-    assert float(said["steepest"]) <= 0.25
+    assert float(readouts["steepest"]) <= 0.25
     page.get_by_role("button", name="Start again").click()
     assert_shows(page)
 
@@ -117,7 +123,7 @@ def test_a_button_shows_a_row_worth_seeing(widget_page, name, percent):
 def test_two_even_keys_reach_the_steepest_slope(widget_page):
     page = widget_page(SoftmaxExplorer(scores=[2.0, 2.0, 0.0, -1.0]), theme="dark")
     page.get_by_label("temperature T").press("Home")
-    weights, slopes, said = shown_by(page)
+    weights, slopes, readouts = shown_by(page)
     assert weights.tolist() == [0.5, 0.5, 0.0, 0.0]
-    assert said["steepest"] == "0.250"
+    assert readouts["steepest"] == "0.250"
     assert slopes[0, 1] == -0.25

@@ -53,7 +53,7 @@ def test_every_step_keeps_the_same_fractions_as_python(sizes, causal, forgets):
         maximum, total, mixture = widget.kept(step)
         assert shown["maximum"] == maximum
         assert fraction(shown["total"]) == total
-        assert [fraction(one) for one in shown["mixture"]] == mixture
+        assert [fraction(entry) for entry in shown["mixture"]] == mixture
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -63,28 +63,28 @@ def test_the_last_tile_leaves_attention(sizes, causal):
     for query in range(1, 7):
         widget = TileWalk(rows=rows, columns=columns, causal=causal, query=query)
         _, total, mixture = widget.kept(len(widget.visits()))
-        found = np.array([float(one / total) for one in mixture])
-        np.testing.assert_allclose(found, expected_output(widget), rtol=1e-14)
-    said = call("tile_walk.js", "report", {**widget.state, "step": 99})
-    assert said["output"].endswith("as from the whole table")
-    assert not said["wrong"]
+        output = np.array([float(entry / total) for entry in mixture])
+        np.testing.assert_allclose(output, expected_output(widget), rtol=1e-14)
+    report = call("tile_walk.js", "report", {**widget.state, "step": 99})
+    assert report["output"].endswith("as from the whole table")
+    assert not report["wrong"]
 
 
 def test_the_first_two_tiles_of_query_4_are_those_of_the_page():
-    said = call("tile_walk.js", "report", TileWalk().state)
-    assert said["tile"] == "queries 3 to 4, keys 3 to 4"
-    assert said["values"] == "(6, 0), (12, 6)"
-    assert said["kept"] == "maximum ln 6, total 2, mixture (12, 8)"
-    assert said["old"] == "times 1/2"
-    assert said["output"] == "(6, 4) so far"
-    assert said["memory"] == "4 scores and 8 numbers of 2 rows, where the table has 36 scores"
+    report = call("tile_walk.js", "report", TileWalk().state)
+    assert report["tile"] == "queries 3 to 4, keys 3 to 4"
+    assert report["values"] == "(6, 0), (12, 6)"
+    assert report["kept"] == "maximum ln 6, total 2, mixture (12, 8)"
+    assert report["old"] == "times 1/2"
+    assert report["output"] == "(6, 4) so far"
+    assert report["memory"] == "4 scores and 8 numbers of 2 rows, where the table has 36 scores"
     assert "maximum ln 6, total 2, mixture (12, 8)" in TileWalk().still().caption
 
 
 def test_who_forgets_to_rescale_is_told():
-    said = call("tile_walk.js", "report", {**TileWalk(forgets=True).state, "step": 6})
-    assert said["wrong"]
-    assert "the whole table gives (30/7, 6)" in said["output"]
+    report = call("tile_walk.js", "report", {**TileWalk(forgets=True).state, "step": 6})
+    assert report["wrong"]
+    assert "the whole table gives (30/7, 6)" in report["output"]
     one_tile = {**TileWalk(forgets=True, columns=6).state, "step": 3}
     assert not call("tile_walk.js", "report", one_tile)["wrong"], "one tile: nothing to rescale"
 

@@ -15,14 +15,14 @@ def by_loops(widget: TwoSenses) -> np.ndarray:
     """The vectors of the chosen word, one word at a time."""
     words = words_of(widget.text)
     x = rows_of(words)
-    found = []
+    mixed = []
     for i, word in enumerate(words):
         if word != widget.word:
             continue
         near = [j for j in range(len(words)) if widget.reach == "sentence" or j in (i - 1, i)]
         weights = softmax(widget.strength * x[near] @ x[i])
-        found.append(sum(weight * x[j] for weight, j in zip(weights, near, strict=True)))
-    return np.array(found)
+        mixed.append(sum(weight * x[j] for weight, j in zip(weights, near, strict=True)))
+    return np.array(mixed)
 
 
 @pytest.mark.parametrize("reach", ["sentence", "word before"])
@@ -77,7 +77,9 @@ def test_two_senses_lie_at_a_right_angle_and_three_a_third_of_a_turn_apart():
 
 def test_arrows_that_end_at_one_place_share_one_arrow_and_its_name():
     def names(**state):
-        return [one["name"] for one in call("two_senses.js", "arrows", TwoSenses(**state).state)]
+        return [
+            arrow["name"] for arrow in call("two_senses.js", "arrows", TwoSenses(**state).state)
+        ]
 
     assert names() == ["water", "finance", "bank 1, 2, looked up"]
     parted = ["water", "finance", "looked up", "bank 2", "bank 1"]

@@ -51,8 +51,8 @@ def test_attend_equals_the_loops_that_a_pencil_would_follow():
 
 
 def test_the_worked_example_comes_out_in_its_exact_fractions():
-    one, two, three = np.log([1, 2, 3])
-    q = 2 * np.array([[one, two, three, 0], [one, one, two, 0], [three, two, one, 0]])
+    ln1, ln2, ln3 = np.log([1, 2, 3])
+    q = 2 * np.array([[ln1, ln2, ln3, 0], [ln1, ln1, ln2, 0], [ln3, ln2, ln1, 0]])
     v = np.array([[6.0, 0.0], [0.0, 6.0], [6.0, 6.0]])
     output, weights = attend(q, np.eye(4)[:3], v)
     np.testing.assert_allclose(weights * 12, [[2, 4, 6], [3, 3, 6], [6, 4, 2]], atol=1e-12)

@@ -55,18 +55,18 @@ def numbers_held(call) -> int:
     """How many numbers the largest tensor held that an operator made inside the call."""
 
     class Largest(TorchDispatchMode):
-        found = 0
+        size = 0
 
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             made = func(*args, **(kwargs or {}))
-            for one in made if isinstance(made, tuple) else (made,):
-                if isinstance(one, torch.Tensor):
-                    self.found = max(self.found, one.numel())
+            for tensor in made if isinstance(made, tuple) else (made,):
+                if isinstance(tensor, torch.Tensor):
+                    self.size = max(self.size, tensor.numel())
             return made
 
     with Largest() as largest:
         call()
-    return largest.found
+    return largest.size
 
 
 @pytest.mark.parametrize("leading", [(), (HEADS,), (BATCH, HEADS)], ids=str)
@@ -111,15 +111,15 @@ def test_shared_keys_give_what_repeated_ones_give(groups, each, keys, masked, ro
     v = random(BATCH, groups, keys, D_V)
     leading = {"not": (), "all heads": (), "sequence": (BATCH, 1), "head": (BATCH, heads)}[masked]
     mask = None if masked == "not" else torch.rand(*leading, rows, keys) < 0.6
-    found = grouped(q, k, v, mask)
-    expected = attend(q, *(one.repeat_interleave(each, dim=1) for one in (k, v)), mask)
-    torch.testing.assert_close(found.output, expected.output)
-    torch.testing.assert_close(found.weights, expected.weights)
+    actual = grouped(q, k, v, mask)
+    expected = attend(q, *(tensor.repeat_interleave(each, dim=1) for tensor in (k, v)), mask)
+    torch.testing.assert_close(actual.output, expected.output)
+    torch.testing.assert_close(actual.weights, expected.weights)
 
 
 def test_shared_keys_are_not_copied_for_the_heads_that_share_them():
     q, k, v = random(BATCH, 6, 1, D_K), random(BATCH, 2, 101, D_K), random(BATCH, 2, 101, D_V)
-    repeated = [one.repeat_interleave(3, dim=1) for one in (k, v)]
+    repeated = [tensor.repeat_interleave(3, dim=1) for tensor in (k, v)]
     assert numbers_held(lambda: attend(q, *repeated)) == 3 * v.numel()
     assert numbers_held(lambda: grouped(q, k, v)) <= v.numel()
 
@@ -127,7 +127,7 @@ def test_shared_keys_are_not_copied_for_the_heads_that_share_them():
 def test_one_row_of_a_mask_serves_all_heads_and_queries():
     q, k, v = random(BATCH, 6, 7, D_K), random(BATCH, 2, 11, D_K), random(BATCH, 2, 11, D_V)
     mask = torch.arange(11) % 3 > 0
-    repeated = (one.repeat_interleave(3, dim=1) for one in (k, v))
+    repeated = (tensor.repeat_interleave(3, dim=1) for tensor in (k, v))
     torch.testing.assert_close(grouped(q, k, v, mask).output, attend(q, *repeated, mask).output)
 
 
@@ -136,7 +136,7 @@ def test_shared_keys_agree_with_pytorchs_own():
     q, k, v = random(BATCH, 6, 7, D_K), random(BATCH, HEADS, 11, D_K), random(BATCH, HEADS, 11, D_V)
     theirs = torch.nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=True)
     torch.testing.assert_close(grouped(q, k, v).output, theirs)
-    arrays = (one.numpy() for one in (q, k, v))
+    arrays = (tensor.numpy() for tensor in (q, k, v))
     torch.testing.assert_close(torch.from_numpy(grouped(*arrays).output), theirs)
 
 

@@ -56,7 +56,7 @@ def test_stacked_maps_learn_what_three_maps_learn(bias):
     for source in (None, x):  # one product for three maps, and three
         output, _ = ours(x, source)
         output.square().sum().backward()
-        results.append([output, *(one.grad for one in ours.parameters())])
+        results.append([output, *(parameter.grad for parameter in ours.parameters())])
         ours.zero_grad()
     torch.testing.assert_close(*results)
 

@@ -40,7 +40,7 @@ def test_every_tiling_gives_the_output_of_attend(
 def test_in_single_precision_the_output_is_exact_to_a_hundred_thousandth(causal):
     q, k, v = drawn((3, 701, 64), (3, 701, 64), (3, 701, 64))
     exact = attend(q, k, v, causal_mask(701) if causal else None).output
-    ours = tiled(*(one.astype(np.float32) for one in (q, k, v)), causal=causal, columns=128)
+    ours = tiled(*(array.astype(np.float32) for array in (q, k, v)), causal=causal, columns=128)
     assert ours.dtype == np.float32
     # float32 rounds by 6e-8; a tile that is lost or not rescaled changes the second digit.
     assert np.abs(ours - exact).max() < 1e-5 * np.abs(exact).max()
@@ -94,7 +94,7 @@ def test_the_extra_memory_does_not_grow_with_the_text():
 
 def test_an_input_is_not_written(bare_calls):
     arrays = drawn((9, 5), (9, 5), (9, 3))
-    before = [one.copy() for one in arrays]
+    before = [array.copy() for array in arrays]
     tiled(*arrays, causal=True, rows=4, columns=2)
     assert all(np.array_equal(a, b) for a, b in zip(arrays, before, strict=True))
 

@@ -45,13 +45,13 @@ def test_each_story_costs_the_logarithm_of_how_many_there_are():
 
 def test_the_stories_are_as_many_as_a_count_by_loops_says():
     first = Owner("Ann", True, "red", "ball")
-    strangers = [one for one in OWNERS if one.name != "Ann" and one.colour != "red"
-                 and one.thing != "ball"]  # fmt: skip
+    strangers = [owner for owner in OWNERS if owner.name != "Ann" and owner.colour != "red"
+                 and owner.thing != "ball"]  # fmt: skip
     second = strangers[0]
     endings = 0
     for three in permutations(facts(first), 3):
         left = [*facts(first), *facts(second), *grammar.wishes(first, second)]
-        left = [one for one in left if one not in three]
+        left = [owner for owner in left if owner not in three]
         endings += len(list(permutations(left, 2)))
     assert len(OWNERS) * len(strangers) * endings == COUNT
 
@@ -68,13 +68,13 @@ def test_the_surprisal_of_a_first_word_is_the_frequency_with_which_it_comes():
 def test_the_surprisals_are_those_of_counting_among_all_ways_to_go_on():
     """After the first owner is known, count by the text alone how many second facts start so."""
     for story in told(31):
-        options = ["".join(one) for one in facts(story.owners[0])]
+        options = ["".join(fact) for fact in facts(story.owners[0])]
         start = len(introduction(story.owners[0]))
         for i in range(story.tokens[start:].index(".")):
             so_far = "".join(story.tokens[start : start + i])
             longer = "".join(story.tokens[start : start + i + 1])
-            a = sum(one.startswith(so_far) for one in options)
-            b = sum(one.startswith(longer) for one in options)
+            a = sum(option.startswith(so_far) for option in options)
+            b = sum(option.startswith(longer) for option in options)
             assert story.surprisal[start + i] == pytest.approx(math.log(a / b))
 
 
@@ -119,7 +119,7 @@ def test_byte_pairs_learn_every_word_as_one_token():
 
 def test_the_grammars_own_loss_stands_window_by_window():
     few = told(7)
-    nats = [one for story in few for one in story.surprisal]
+    nats = [value for story in few for value in story.surprisal]
     table = surprisals(few, 43)
     start = 0
     for row, story in zip(table, few, strict=False):

@@ -137,8 +137,8 @@ def test_the_error_rate_follows_och_and_ney():
     assert rate(frozenset({(0, 0), (1, 1)}), sure, possible) == pytest.approx(1 - (1 + 2) / 4)
     assert rate(frozenset({(0, 1), (1, 0)}), sure, possible) == 1
     # Without possible links it is 1 minus the harmonic mean of precision and recall.
-    found = frozenset({(0, 0), (0, 1), (0, 2)})
-    assert rate(found, sure) == pytest.approx(1 - 2 * (1 / 3) * (1 / 2) / (1 / 3 + 1 / 2))
+    links = frozenset({(0, 0), (0, 1), (0, 2)})
+    assert rate(links, sure) == pytest.approx(1 - 2 * (1 / 3) * (1 / 2) / (1 / 3 + 1 / 2))
     with pytest.raises(ValueError, match="at least one link"):
         rate(frozenset(), frozenset())
 
@@ -148,9 +148,9 @@ def test_a_corpus_is_rated_over_all_its_links_without_the_full_stops():
     pairs = [toy_translation.Pair(["a", "b", "."], ["b", "a", "."], links, links)] * 2
     right = np.array([[0.4, 0.6, 0.0], [0.9, 0.1, 0.0], [1.0, 0.0, 0.0]])
     wrong = np.array([[0.8, 0.2, 0.0], [0.5, 0.3, 0.2], [1.0, 0.0, 0.0]])
-    found = toy_translation.alignment(pairs, [right, wrong])
-    assert found.weight_on_truth == pytest.approx((0.6 + 0.9 + 0.2 + 0.5) / 4)
-    assert found.error_rate == pytest.approx(1 / 4)
+    result = toy_translation.alignment(pairs, [right, wrong])
+    assert result.weight_on_truth == pytest.approx((0.6 + 0.9 + 0.2 + 0.5) / 4)
+    assert result.error_rate == pytest.approx(1 / 4)
 
 
 def test_a_table_of_another_shape_is_refused(bare_calls):

@@ -19,9 +19,9 @@ SHOWN = {kind: {key: run(kind) for key, run in EXPERIMENTS.items()} for kind in 
 IDS = [kind.key for kind in SUSPECTS]
 
 
-def differ(one: dict, other: dict) -> list[str]:
+def differ(first: dict, second: dict) -> list[str]:
     """The experiments that tell one set of tables from the other."""
-    return [key for key in EXPERIMENTS if np.abs(one[key] - other[key]).max() > VISIBLE]
+    return [key for key in EXPERIMENTS if np.abs(first[key] - second[key]).max() > VISIBLE]
 
 
 def of(key: str) -> dict:
@@ -48,9 +48,11 @@ def test_each_is_seen_by_an_experiment_and_by_no_means_by_all(kind):
     assert 1 <= len(differ(SHOWN[kind], RIGHT)) < len(EXPERIMENTS)
 
 
-@pytest.mark.parametrize(("one", "other"), list(itertools.combinations(SUSPECTS, 2)))
-def test_every_two_are_told_apart(one, other):
-    assert differ(SHOWN[one], SHOWN[other]), f"{one.key} and {other.key} look the same everywhere"
+@pytest.mark.parametrize(("first", "second"), list(itertools.combinations(SUSPECTS, 2)))
+def test_every_two_are_told_apart(first, second):
+    assert differ(SHOWN[first], SHOWN[second]), (
+        f"{first.key} and {second.key} look the same everywhere"
+    )
 
 
 @pytest.mark.parametrize("key", EXPERIMENTS)
@@ -82,7 +84,7 @@ def ends(tree: Question | str) -> list[str]:
 def test_the_tree_has_each_of_the_twenty_at_one_end_and_is_written_whole():
     assert Counter(ends(TREE)) == Counter(IDS)
     names = {kind.key: kind.name for kind in SUSPECTS}
-    lines = list(written(names, {key: one.name for key, one in EXPERIMENTS.items()}))
+    lines = list(written(names, {key: experiment.name for key, experiment in EXPERIMENTS.items()}))
     assert len(lines) == 3 * (len(SUSPECTS) - 1)
     ends_in = Counter(line.split(":", 1)[1].strip() for line in lines)
     assert [ends_in[kind.name] for kind in SUSPECTS] == [1] * 20

@@ -47,8 +47,8 @@ def test_its_attention_never_meets_a_pad_on_either_side():
     alone = model.attention(x, layer)
     for parts, real in (([pads, x], [0, 0, 1, 1, 1, 1, 1]), ([x, pads], [1, 1, 1, 1, 1, 0, 0])):
         real = np.array([real], dtype=bool)
-        found = model.attention(np.concatenate(parts, axis=1), layer, real)
-        np.testing.assert_allclose(found[real], alone[0], atol=1e-14)
+        result = model.attention(np.concatenate(parts, axis=1), layer, real)
+        np.testing.assert_allclose(result[real], alone[0], atol=1e-14)
 
 
 def test_it_says_nothing_of_what_it_is():

@@ -20,11 +20,11 @@ def model():
 
 def token_by_token(fast, tokens, prompt):
     """The logits after each token behind the prompt, read one at a time."""
-    caches, found = fast.caches(), []
+    caches, logits = fast.caches(), []
     fast(tokens[:, :prompt], caches=caches, last=True)
     for i in range(prompt, tokens.shape[1]):
-        found.append(fast(tokens[:, i : i + 1], caches=caches, last=True).logits)
-    return torch.cat(found, dim=1)
+        logits.append(fast(tokens[:, i : i + 1], caches=caches, last=True).logits)
+    return torch.cat(logits, dim=1)
 
 
 def test_rows_are_rounded_to_within_half_a_step():
@@ -63,16 +63,16 @@ def test_one_query_attends_as_the_last_row_does():
     room = [torch.full((5, 31, part.shape[-1]), torch.nan) for part in (k, v)]
     for whole, part in zip(room, (k, v), strict=True):
         whole[:, :23] = part
-    found = attend_last(q[:, 0].numpy(), *(part.numpy() for part in room), 23)
-    assert np.abs(found - attend(q, k, v).output[:, 0].numpy()).max() < 1e-5
+    output = attend_last(q[:, 0].numpy(), *(part.numpy() for part in room), 23)
+    assert np.abs(output - attend(q, k, v).output[:, 0].numpy()).max() < 1e-5
 
 
 def test_a_large_score_does_not_overflow():
     q = np.full((1, 3), 100, np.float32)
     keys = np.stack([np.full((2, 3), 100, np.float32)])
     keys[0, 1] = -100
-    found = attend_last(q, keys, np.array([[[2.0], [5.0]]], np.float32), 2)
-    assert found.tolist() == [[2.0]]
+    output = attend_last(q, keys, np.array([[[2.0], [5.0]]], np.float32), 2)
+    assert output.tolist() == [[2.0]]
 
 
 @torch.no_grad()

@@ -51,7 +51,9 @@ def logits_of(model, text) -> torch.Tensor:
 
 
 def hooks(model: nn.Module) -> int:
-    return sum(len(one._forward_pre_hooks) + len(one._forward_hooks) for one in model.modules())
+    return sum(
+        len(module._forward_pre_hooks) + len(module._forward_hooks) for module in model.modules()
+    )
 
 
 MODELS = pytest.mark.parametrize("name", ["gpt2", "bare"])
@@ -69,7 +71,7 @@ def model(name, request):
 def test_a_recording_holds_the_result_and_every_output_before_the_mixing(model):
     run = interventions.record_heads(model, ids())
     assert torch.equal(run.result.logits, logits_of(model, ids()))
-    assert [one.shape for one in run.outputs] == [(2, 5, 11, 7)] * 3
+    assert [output.shape for output in run.outputs] == [(2, 5, 11, 7)] * 3
 
 
 def test_recorded_weights_are_those_that_the_model_returns(gpt2, bare):
@@ -114,10 +116,10 @@ def test_a_head_at_its_mean_says_one_vector_everywhere(model):
     run = interventions.record_heads(model, ids())
     with interventions.ablate(model, [(1, 2)], mean=run):
         dull = interventions.record_heads(model, ids(3, 5, seed=1))
-    said = dull.outputs[1][:, 2]  # (batch, n, d_v)
+    replaced = dull.outputs[1][:, 2]  # (batch, n, d_v)
     mean = np.mean([run.outputs[1][b, 2, i].numpy() for b in range(2) for i in range(11)], axis=0)
-    assert said.shape == (3, 5, 7)
-    assert np.abs(said.numpy() - mean).max() < 1e-6
+    assert replaced.shape == (3, 5, 7)
+    assert np.abs(replaced.numpy() - mean).max() < 1e-6
 
 
 def test_the_encoder_loses_a_head_as_chapter_9_takes_it_out(minilm):
@@ -156,8 +158,8 @@ def test_a_patch_is_what_one_would_write_into_the_outputs_by_hand(model):
         for place in (3, 5):
             expected[:, head, place] = donor.outputs[1][:, head, place]
 
-    def by_hand(layer: int, found: AttentionOutput) -> AttentionOutput:
-        return AttentionOutput(expected, found.weights) if layer == 1 else found
+    def by_hand(layer: int, result: AttentionOutput) -> AttentionOutput:
+        return AttentionOutput(expected, result.weights) if layer == 1 else result
 
     with interventions.intervene(model, by_hand):
         torch.testing.assert_close(run.result.logits, logits_of(model, ids()))
@@ -167,7 +169,7 @@ def test_a_patch_is_what_one_would_write_into_the_outputs_by_hand(model):
 @MODELS
 def test_a_patch_leaves_the_donor_and_earlier_places_as_they_were(model):
     donor, before = interventions.record_heads(model, ids(seed=1)), logits_of(model, ids())
-    kept = [one.clone() for one in donor.outputs]
+    kept = [output.clone() for output in donor.outputs]
     with interventions.patch(model, donor, [(0, 1)], slice(6, None)):
         after = logits_of(model, ids())
     assert torch.equal(after[:, :6], before[:, :6])
@@ -192,7 +194,7 @@ def test_after_the_with_and_after_an_error_the_model_is_as_before(model):
         stops()
     assert hooks(model) == 0
 
-    def fails(layer: int, found: AttentionOutput) -> AttentionOutput:
+    def fails(layer: int, result: AttentionOutput) -> AttentionOutput:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError), interventions.intervene(model, fails):
@@ -226,8 +228,8 @@ def test_what_cannot_be_done_is_refused(bare, bare_calls):
     ):
         bare(ids())
 
-    def halves(layer: int, found: AttentionOutput) -> AttentionOutput:
-        return AttentionOutput(found.output[..., :3], found.weights)
+    def halves(layer: int, result: AttentionOutput) -> AttentionOutput:
+        return AttentionOutput(result.output[..., :3], result.weights)
 
     with (
         interventions.intervene(bare, halves),
@@ -282,8 +284,10 @@ def test_scores_equal_loops_over_every_table():
 def test_scores_are_the_same_in_torch():
     weights, text = tables(0, 2, 3, 11, 11), generator(1).integers(0, 5, (2, 11))
     in_torch = torch.from_numpy(weights)
-    found = head_scores.induction_score(in_torch, torch.from_numpy(text)[:, None])
-    assert np.abs(found.numpy() - head_scores.induction_score(weights, text[:, None])).max() < 1e-12
+    scores = head_scores.induction_score(in_torch, torch.from_numpy(text)[:, None])
+    assert (
+        np.abs(scores.numpy() - head_scores.induction_score(weights, text[:, None])).max() < 1e-12
+    )
     for score in (head_scores.previous_token_score, head_scores.sink_score):
         assert np.abs(score(in_torch).numpy() - score(weights)).max() < 1e-12
 

@@ -84,7 +84,7 @@ def test_what_it_cannot_read_is_refused():
 
 def test_a_model_of_attention_alone_has_nothing_but_tables_and_four_maps_a_layer():
     model = attention_only.AttentionOnly(11, 7, d_model=15, heads=5, layers=2)
-    count = sum(one.numel() for one in model.parameters())
+    count = sum(parameter.numel() for parameter in model.parameters())
     assert count == (11 + 7 + 11) * 15 + 2 * 4 * 15 * 15
 
 
@@ -163,15 +163,15 @@ def test_the_stripe_cannot_be_argued_away(page, two):
 def test_single_heads_of_the_second_layer_are_cheap_and_all_four_are_not(page, two):
     model, _ = two
     mean = interventions.record_heads(model, page["new"].ids)
-    zero = [page["price"](model, [one]) for one in page["EVERY"]]
-    dull = [page["price"](model, [one], mean) for one in page["EVERY"]]
+    zero = [page["price"](model, [head]) for head in page["EVERY"]]
+    dull = [page["price"](model, [head], mean) for head in page["EVERY"]]
     assert max(zero[:4]) > 0.5
     assert max(zero[4:]) < 0.3
     assert np.abs(np.subtract(zero, dull)).max() < 0.1
     upper = page["UPPER"]
     assert page["price"](model, upper) > 3.5 > 5 * sum(zero[4:])
     for kept in upper:
-        assert page["price"](model, [one for one in upper if one != kept]) > 0.3
+        assert page["price"](model, [head for head in upper if head != kept]) > 0.3
 
 
 def test_the_fact_passes_two_places_and_no_other(page, two):

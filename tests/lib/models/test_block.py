@@ -128,7 +128,7 @@ def test_a_block_of_gpt2_small_has_7_087_872_parameters():
         block = Block(768, 12, 3072)
 
     def count(*parts):
-        return sum(one.numel() for part in parts for one in part.parameters())
+        return sum(parameter.numel() for part in parts for parameter in part.parameters())
 
     assert count(block.attention) == 2_362_368
     assert count(block.feed_forward) == 4_722_432

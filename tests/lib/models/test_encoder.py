@@ -64,8 +64,8 @@ def their_reading(theirs, their_tokenizer, sentences):
     """Hidden states (batch, layer, n, d_model), weights (batch, layer, head, query, key), mask."""
     given = their_tokenizer(sentences, padding=True, return_tensors="pt")
     with torch.no_grad():
-        said = theirs(**given, output_hidden_states=True, output_attentions=True)
-    hidden, weights = torch.stack(said.hidden_states, 1), torch.stack(said.attentions, 1)
+        output = theirs(**given, output_hidden_states=True, output_attentions=True)
+    hidden, weights = torch.stack(output.hidden_states, 1), torch.stack(output.attentions, 1)
     return hidden, weights, given["attention_mask"] == 1
 
 

@@ -289,7 +289,7 @@ def test_logits_with_the_cache_are_those_of_reading_all_anew(tiny, monkeypatch, 
     monkeypatch.setattr(GPT2, "forward", watched)
     for cached in (True, False):
         generate(model, IDS[:2, :7], 40, cached=cached)  # beyond the window, twice
-    ours, all_anew = torch.cat([one.logits for one in seen], dim=1).split(40, dim=1)
+    ours, all_anew = torch.cat([output.logits for output in seen], dim=1).split(40, dim=1)
     assert ours.shape == (2, 40, 61)
     assert (ours - all_anew).abs().max() <= bound * all_anew.abs().max()
 
@@ -398,12 +398,12 @@ def test_the_smallest_windows_work():
 
 
 def test_what_cannot_be_read_is_refused_with_what_to_do(tiny):
-    for ids, said in (
+    for ids, message in (
         (torch.zeros(0, dtype=torch.long), "at least one token. .* for GPT-2 is 50256"),
         (torch.tensor([3, 61]), "from 0 to 60; the prompt holds 3 to 61. Encode it"),
         (torch.tensor([-1]), "holds -1 to -1"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             generate(tiny, ids, 3)
     with pytest.raises(ValueError, match=r"at least 0; got -1"):
         generate(tiny, IDS, -1)

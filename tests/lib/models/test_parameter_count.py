@@ -30,11 +30,11 @@ SMALL = Counted(vocab_size=11, context_length=7, d_model=6, heads=3, layers=5, d
 
 def counts_of(model: nn.Module) -> dict[str, int]:
     """The rows as they are read off the tensors of a model."""
-    found = {}
+    counts = {}
     for name, parameter in model.named_parameters():
         kind = name.split(".", 2)[2] if name.startswith("layers.") else name
-        found[PART[kind]] = found.get(PART[kind], 0) + parameter.numel()
-    return found
+        counts[PART[kind]] = counts.get(PART[kind], 0) + parameter.numel()
+    return counts
 
 
 @pytest.mark.parametrize("name", FOUR)
@@ -44,7 +44,7 @@ def test_each_row_is_what_the_model_holds(name):
         model = GPT2(config)
     rows = {row.part: row.count for row in ledger(PRESETS[name]) if row.count}
     assert rows == counts_of(model)
-    assert total(PRESETS[name]) == sum(one.numel() for one in model.parameters())
+    assert total(PRESETS[name]) == sum(parameter.numel() for parameter in model.parameters())
 
 
 def test_the_sizes_are_those_of_the_models():
@@ -91,11 +91,11 @@ def test_pytorchs_own_decoder_layer_has_as_many():
         theirs = nn.TransformerEncoderLayer(6, 3, 13)
     parts = by_group(dataclasses.replace(SMALL, layers=1))
     block = parts["attention"] + parts["feed-forward"] + parts["norms"] - 2 * 6
-    assert sum(one.numel() for one in theirs.parameters()) == block
+    assert sum(parameter.numel() for parameter in theirs.parameters()) == block
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"heads": 4}, "divisible by `heads`; got 6 and 4"),
         ({"layers": 0}, "`layers` must be an int"),
@@ -108,6 +108,6 @@ def test_pytorchs_own_decoder_layer_has_as_many():
     ],
 )
 @pytest.mark.usefixtures("bare_calls")
-def test_impossible_sizes_are_refused(change, said):
-    with pytest.raises(ValueError, match=said):
+def test_impossible_sizes_are_refused(change, message):
+    with pytest.raises(ValueError, match=message):
         dataclasses.replace(SMALL, **change)

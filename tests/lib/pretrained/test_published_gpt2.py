@@ -143,9 +143,9 @@ def alter(folder: Path, change) -> None:
 
 
 def say(folder: Path, **settings) -> None:
-    said = json.loads((TINY / "config.json").read_text("utf8")) | settings
-    said = {key: value for key, value in said.items() if value != "left out"}
-    (folder / "config.json").write_text(json.dumps(said), "utf8")
+    config = json.loads((TINY / "config.json").read_text("utf8")) | settings
+    config = {key: value for key, value in config.items() if value != "left out"}
+    (folder / "config.json").write_text(json.dumps(config), "utf8")
 
 
 def test_the_older_layout_without_prefix_and_with_masks_is_read(folder):

@@ -46,7 +46,7 @@ def tokenizer() -> BytePair:
 @pytest.fixture(scope="module")
 def corpora(tokenizer) -> list[Corpus]:
     parts = split(100, 23)
-    return [Corpus.read("".join(one.text for one in part), tokenizer) for part in parts]
+    return [Corpus.read("".join(story.text for story in part), tokenizer) for part in parts]
 
 
 @pytest.fixture
@@ -68,12 +68,12 @@ def test_the_rate_is_that_of_torchs_own_schedulers():
 
     def rates(kind, count: int, **options) -> list[float]:
         sgd = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=peak)
-        schedule, found = kind(sgd, **options), []
+        schedule, learning_rates = kind(sgd, **options), []
         for _ in range(count):
-            found.append(sgd.param_groups[0]["lr"])
+            learning_rates.append(sgd.param_groups[0]["lr"])
             sgd.step()
             schedule.step()
-        return found
+        return learning_rates
 
     cosine = torch.optim.lr_scheduler.CosineAnnealingLR
     rise = rates(torch.optim.lr_scheduler.LinearLR, warmup, start_factor=1 / warmup,
@@ -105,19 +105,22 @@ def test_a_recipe_that_cannot_be_followed_is_refused():
 def test_matrices_decay_and_biases_and_gains_do_not(tokenizer):
     model = tiny(tokenizer)
     decaying, spared = param_groups(list(model.parameters()), 0.3)
-    names = {id(one): name for name, one in model.named_parameters()}
-    assert {names[id(one)].rsplit(".")[-1] for one in decaying["params"]} == {"weight"}
-    assert {names[id(one)].rsplit(".")[-1] for one in spared["params"]} == {"gain", "bias"}
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    assert {names[id(parameter)].rsplit(".")[-1] for parameter in decaying["params"]} == {"weight"}
+    assert {names[id(parameter)].rsplit(".")[-1] for parameter in spared["params"]} == {
+        "gain",
+        "bias",
+    }
     assert (decaying["weight_decay"], spared["weight_decay"]) == (0.3, 0.0)
 
 
 @pytest.mark.parametrize("optimiser", ["adamw", "muon"])
 def test_without_a_gradient_only_decay_changes_a_parameter(tokenizer, optimiser):
     model, recipe = tiny(tokenizer), replace(TINY, optimizer=optimiser, weight_decay=0.3)
-    maps = {id(one) for one in model.layers.parameters() if one.ndim == 2}
-    before = [one.detach().clone() for one in model.parameters()]
-    for one in model.parameters():
-        one.grad = torch.zeros_like(one)
+    maps = {id(parameter) for parameter in model.layers.parameters() if parameter.ndim == 2}
+    before = [parameter.detach().clone() for parameter in model.parameters()]
+    for parameter in model.parameters():
+        parameter.grad = torch.zeros_like(parameter)
     for trained in build_optimizers(model, recipe):
         trained.step()
     for old, new in zip(before, model.parameters(), strict=True):
@@ -133,7 +136,12 @@ def test_without_a_gradient_only_decay_changes_a_parameter(tokenizer, optimiser)
 def test_each_parameter_has_one_optimiser(tokenizer, optimiser):
     model = tiny(tokenizer)
     trained = build_optimizers(model, replace(TINY, optimizer=optimiser))
-    held = [id(one) for each in trained for group in each.param_groups for one in group["params"]]
+    held = [
+        id(parameter)
+        for each in trained
+        for group in each.param_groups
+        for parameter in group["params"]
+    ]
     assert sorted(held) == sorted(map(id, model.parameters()))
 
 
@@ -141,9 +149,11 @@ def test_each_optimiser_follows_the_schedule_under_its_own_peak(tokenizer):
     trained = build_optimizers(tiny(tokenizer), TINY)
     for step in range(TINY.steps):
         rate = set_learning_rates(trained, TINY, step)
-        found = [{group["lr"] for group in one.param_groups} for one in trained]
+        learning_rates = [
+            {group["lr"] for group in optimizer.param_groups} for optimizer in trained
+        ]
         expected = [learning_rate(step, 7, 2, peak, 0.1 * peak) for peak in (3e-3, 2e-2)]
-        assert found == [{one} for one in expected]
+        assert learning_rates == [{rate} for rate in expected]
         assert rate == expected[0]
 
 
@@ -151,12 +161,12 @@ def test_each_optimiser_follows_the_schedule_under_its_own_peak(tokenizer):
 def test_orthogonal_keeps_directions_and_brings_singular_values_near_one(shape):
     matrix = torch.randn(shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     u, s, v = torch.linalg.svd(matrix, full_matrices=False)
-    found = u.T @ orthogonalize(matrix) @ v.T
-    assert (found - found.diag().diag()).abs().max() < 1e-6
+    result = u.T @ orthogonalize(matrix) @ v.T
+    assert (result - result.diag().diag()).abs().max() < 1e-6
     # What was within a hundredth of the largest has been lifted.
     assert (s > s.max() / 100).all()
-    assert found.diag().min() > 0.6
-    assert found.diag().max() < 1.25
+    assert result.diag().min() > 0.6
+    assert result.diag().max() < 1.25
 
 
 def test_muon_is_torchs_own_but_for_bfloat16():
@@ -238,7 +248,7 @@ def test_the_floor_cannot_be_passed_by_a_model_that_sees_only_the_past(corpora, 
 def grads(model: GPT2, corpus: Corpus, recipe: Recipe) -> tuple[float, list[torch.Tensor]]:
     model.zero_grad()
     loss = gradients(model, corpus, recipe, 0)
-    return loss, [one.grad.clone() for one in model.parameters()]
+    return loss, [parameter.grad.clone() for parameter in model.parameters()]
 
 
 def test_parts_add_up_to_the_gradient_of_the_whole(corpus, tokenizer):
@@ -247,9 +257,9 @@ def test_parts_add_up_to_the_gradient_of_the_whole(corpus, tokenizer):
     whole = F.cross_entropy(model(ids).logits.flatten(0, 1), targets.flatten())
     expected = torch.autograd.grad(whole, list(model.parameters()))
     for parts in (1, 2, 3, 6):
-        loss, found = grads(model, corpus, replace(TINY, accumulate=parts))
+        loss, gradients = grads(model, corpus, replace(TINY, accumulate=parts))
         assert loss == pytest.approx(whole.item(), rel=1e-6)
-        torch.testing.assert_close(found, list(expected))
+        torch.testing.assert_close(gradients, list(expected))
 
 
 def test_a_batch_that_cannot_be_dealt_is_refused(corpus, tokenizer):
@@ -259,23 +269,23 @@ def test_a_batch_that_cannot_be_dealt_is_refused(corpus, tokenizer):
 
 def test_a_training_is_the_loop_written_out_with_torchs_own_parts(corpus, tokenizer):
     recipe = replace(ADAMW, grad_clip=0.1, steps=5)
-    found = list(train(tiny(tokenizer), corpus, recipe))
+    records = list(train(tiny(tokenizer), corpus, recipe))
     model = tiny(tokenizer)
-    spared = [one for one in model.parameters() if one.ndim == 1]
-    shrinking = [one for one in model.parameters() if one.ndim == 2]
+    spared = [parameter for parameter in model.parameters() if parameter.ndim == 1]
+    shrinking = [parameter for parameter in model.parameters() if parameter.ndim == 2]
     adamw = torch.optim.AdamW(
         [{"params": shrinking}, {"params": spared, "weight_decay": 0}],
         lr=recipe.learning_rate, betas=recipe.betas, weight_decay=recipe.weight_decay,
     )  # fmt: skip
-    for step, record in enumerate(found):
+    for step, record in enumerate(records):
         ids, targets = corpus.draw(recipe, step)
         loss = F.cross_entropy(model(ids).logits.flatten(0, 1), targets.flatten())
         adamw.zero_grad()
         loss.backward()
-        norm = torch.stack([one.grad.norm() for one in model.parameters()]).norm()
+        norm = torch.stack([parameter.grad.norm() for parameter in model.parameters()]).norm()
         assert norm > recipe.grad_clip
-        for one in model.parameters():
-            one.grad *= recipe.grad_clip / norm
+        for parameter in model.parameters():
+            parameter.grad *= recipe.grad_clip / norm
         for group in adamw.param_groups:
             group["lr"] = record.rate
         adamw.step()
@@ -304,7 +314,7 @@ def test_training_begins_near_the_logarithm_of_the_vocabulary_and_learns(corpora
     model = tiny(tokenizer, d_model=32)
     records = list(train(model, corpora[0], replace(TINY, steps=40), validation=corpora[1]))
     assert records[0].loss == pytest.approx(math.log(len(tokenizer)), abs=0.1)
-    assert [one.step for one in records if one.validation is not None] == [25, 40]
+    assert [record.step for record in records if record.validation is not None] == [25, 40]
     assert records[-1].validation < 4
     assert records[-1].validation == evaluate(model, corpora[1], 29, 64)
 
@@ -442,7 +452,9 @@ def command(*options: str | Path, launch: list[str] | None = None) -> list[str]:
 
 def losses(path: Path) -> dict[int, float]:
     """The last loss that was noted for each step."""
-    return {one["step"]: one["loss"] for one in map(json.loads, path.read_text().splitlines())}
+    return {
+        record["step"]: record["loss"] for record in map(json.loads, path.read_text().splitlines())
+    }
 
 
 # The command, killed by the system after its 50th step, in the midst of its work.
@@ -478,17 +490,17 @@ def test_a_training_killed_in_the_middle_goes_on_to_the_same_losses(tmp_path, ca
 
 def test_two_processes_reach_the_losses_of_one(tmp_path, capsys):
     run = ["--steps=30", "--every=15"]
-    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    alone, paired = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
     launch = ["torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m"]
-    started = command(*run, "--accumulate=2", "--records", two, launch=launch)
+    started = command(*run, "--accumulate=2", "--records", paired, launch=launch)
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     done = subprocess.run(
         started, cwd=ROOT, check=True, capture_output=True, text=True, env=environment
     )
-    __main__.main([*SMALL, *run, "--records", str(one)])
-    assert losses(two) == pytest.approx(losses(one), abs=1e-4)
+    __main__.main([*SMALL, *run, "--records", str(alone)])
+    assert losses(paired) == pytest.approx(losses(alone), abs=1e-4)
     # Only the first process speaks.
-    assert len(two.read_text().splitlines()) == 30
+    assert len(paired.read_text().splitlines()) == 30
     lines = done.stdout.splitlines()
     assert len(lines) == 3
     assert "2 processes on cpu" in lines[0]
@@ -515,14 +527,14 @@ def test_on_a_gpu_products_are_in_bfloat16_and_parameters_are_not(corpora, token
 
 @needs_gpu
 def test_through_nccl_as_many_processes_as_gpus_reach_the_losses_of_one(tmp_path):
-    one, all_ = tmp_path / "one.jsonl", tmp_path / "all.jsonl"
+    alone, all_ = tmp_path / "one.jsonl", tmp_path / "all.jsonl"
     launch = ["torch.distributed.run", "--standalone", "-m"]
     launch.insert(2, f"--nproc_per_node={math.gcd(4, torch.cuda.device_count())}")
-    for path, start in ((one, None), (all_, launch)):
+    for path, start in ((alone, None), (all_, launch)):
         started = command("--steps=30", "--every=15", "--records", path, launch=start)
         started.remove("--cpu")
         subprocess.run(started, cwd=ROOT, check=True, capture_output=True)
-    assert losses(all_) == pytest.approx(losses(one), abs=1e-2)
+    assert losses(all_) == pytest.approx(losses(alone), abs=1e-2)
 
 
 def test_the_command_learns_a_text_of_ones_own_and_samples_from_it(tmp_path, capsys):
