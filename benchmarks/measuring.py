@@ -55,7 +55,7 @@ class Section:
 def in_turn(calls: dict[str, Callable[[], float]], budget: float, least: int = 3) -> Seconds:
     """Call all in rounds until the budget of seconds is spent, each round from another start.
 
-    Whatever disturbs the machine for a while then disturbs all of them alike.
+    Whatever disturbs the machine for a while then disturbs all of them equally.
     """
     taken: Seconds = {name: [] for name in calls}
     start, names = time.perf_counter(), list(calls)

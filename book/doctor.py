@@ -1,7 +1,7 @@
-"""The doctor: is everything here that the pages need, and if not, what mends it.
+"""The doctor: is everything here that the pages need, and if not, how to fix it.
 
-    python -m book.doctor             look, say what is wrong, what it breaks, what mends it
-    python -m book.doctor --repair    say each command that mends something, run it, look again
+    python -m book.doctor             look, say what is wrong, what it breaks, how to fix it
+    python -m book.doctor --repair    say each command that fixes something, run it, look again
 
 It needs the standard library alone, and an old Python is enough, so that it can speak where all
 else is broken.
@@ -51,7 +51,7 @@ TRIAL = (
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at: what is wrong with it, what that breaks, what mends it."""
+    """One thing that was looked at: what is wrong with it, what that breaks, how to fix it."""
 
     what: str  # as it reads when all is well
     wrong: str = ""
@@ -62,8 +62,8 @@ class Finding:
     needed: bool = True
 
     @property
-    def mend(self) -> str:
-        """The command that mends it, as it is typed."""
+    def fix(self) -> str:
+        """The command that fixes it, as it is typed."""
         return " ".join((PYTHON, "-m pip", *self.pip)) if self.pip else self.advice
 
 
@@ -75,7 +75,7 @@ class Examination:
 
     @property
     def wrong(self) -> list[Finding]:
-        """What must be mended before every page runs."""
+        """What must be fixed before every page runs."""
         return [finding for finding in self.findings if finding.wrong and finding.needed]
 
     def __repr__(self) -> str:
@@ -92,15 +92,15 @@ class Examination:
         for finding in self.findings:
             if finding.wrong and (finding.needed or details):
                 lines += [
-                    f"  {'mend' if finding.needed else 'note'}  {finding.wrong}",
+                    f"  {'fix ' if finding.needed else 'note'}  {finding.wrong}",
                     f"        what it breaks: {finding.breaks}",
-                    f"        what mends it:  {finding.mend}",
+                    f"        how to fix it:  {finding.fix}",
                 ]
             elif not finding.wrong and (finding.needed or details):
                 detail = f" ({finding.detail})" if details and finding.detail else ""
                 lines.append(f"  good  {finding.what}{detail}")
         if any(finding.pip for finding in self.wrong):
-            lines.append(f"All that pip can mend: {PYTHON} -m book.doctor --repair")
+            lines.append(f"All that pip can fix: {PYTHON} -m book.doctor --repair")
         return "\n".join(lines)
 
 
@@ -159,11 +159,11 @@ def disagreements(pinned: dict[str, str], present: dict[str, str]) -> dict[str, 
     return {name: v for name, v in there.items() if v.partition("+")[0] != pinned[name]}
 
 
-def anew(*names: str) -> tuple[str, ...]:
+def fresh(*names: str) -> tuple[str, ...]:
     """What to tell pip so that it lays in the pinned version of some packages once more."""
     pinned = declared() if alone() else {name: f"=={v}" for name, v in pins().items()}
     wanted = (name + pinned.get(canonical(name), "") for name in names)
-    return ("install", "--force-reinstall", "--no-deps", *wanted)
+    return ("install", "--force-fresh", "--no-deps", *wanted)
 
 
 def python(version: tuple[int, ...] = sys.version_info[:2]) -> Finding:
@@ -198,15 +198,13 @@ def packages(present: dict[str, str] | None = None) -> Finding:
             advice="make lab installs them beside a Python of their own: .venv/bin/python",
         )
     ordered = sorted(off, key=lambda name: (name not in BREAKS, name))
-    mismatches = [
+    notes = [
         f"{name} is {off[name] if off[name] == 'absent' else f'{off[name]}, not {pinned[name]}'}"
         for name in ordered[:6]
     ] + ([f"{len(off) - 6} more"] if len(off) > 6 else [])
     breaks = "; ".join(dict.fromkeys(BREAKS[name] for name in ordered if name in BREAKS))
     some = [f"{name}=={pinned[name]}" for name in off] if len(off) <= 6 else ["-r", REQUIREMENTS]
-    return Finding(
-        what, "; ".join(mismatches), breaks or "the packages that need it", ("install", *some)
-    )
+    return Finding(what, "; ".join(notes), breaks or "what needs them", ("install", *some))
 
 
 def imported() -> Finding:
@@ -229,24 +227,21 @@ def torch_works(run=subprocess.run) -> Finding:
         gpu = "a GPU" if answers[2] == "True" else "no GPU, and none is needed"
         return Finding(what, detail=f"threads: {answers[1]}; {gpu}")
     last = (done.stderr.strip().splitlines() or [f"it ended with code {done.returncode}"])[-1]
-    return Finding(what, f"torch does not work: {last}", BREAKS["torch"], anew("torch"))
+    return Finding(what, f"torch does not work: {last}", BREAKS["torch"], fresh("torch"))
 
 
 def weights(folder: Path | None = None) -> Finding:
     """Are the real model's weights there, and whole?"""
-    what, expected = (
-        "the real model's weights are whole",
-        constants(ROOT / "lib/pretrained/minilm.py"),
-    )
-    spec = importlib.util.find_spec(expected["MODULE"]) if folder is None else None
+    what, pin = "the real model's weights are whole", constants(ROOT / "lib/pretrained/minilm.py")
+    spec = importlib.util.find_spec(pin["MODULE"]) if folder is None else None
     if spec and spec.submodule_search_locations:
         folder = Path(spec.submodule_search_locations[0]) / "model"
     file = folder / "model.safetensors" if folder else None
     there = bool(file and file.is_file())
-    if there and sha256(file) == expected["SHA256"]:
+    if there and sha256(file) == pin["SHA256"]:
         return Finding(what)
     wrong = f"the real model's weights are {'damaged' if there else 'absent'}"
-    return Finding(what, wrong, BREAKS[expected["PACKAGE"]], anew(expected["PACKAGE"]))
+    return Finding(what, wrong, BREAKS[pin["PACKAGE"]], fresh(pin["PACKAGE"]))
 
 
 def sha256(file: Path) -> str:
@@ -264,9 +259,7 @@ def constants(file: Path) -> dict[str, str]:
     for node in ast.parse(file.read_text("utf8")).body:
         if isinstance(node, ast.Assign):
             target, value = node.targets[0], node.value
-            lists = [
-                side.elts if isinstance(side, ast.Tuple) else [side] for side in (target, value)
-            ]
+            lists = [end.elts if isinstance(end, ast.Tuple) else [end] for end in (target, value)]
             for name, held in zip(*lists):  # noqa: B905, an older Python knows no strict
                 if isinstance(name, ast.Name) and isinstance(held, ast.Constant):
                     values[name.id] = held.value
@@ -288,7 +281,7 @@ def front_end(share: Path | None = None) -> Finding:
     if not lost:
         return Finding(what)
     wrong = f"JupyterLab lacks what {' and '.join(lost)} should bring"
-    return Finding(what, wrong, "live figures, or parts of the text, do not appear", anew(*lost))
+    return Finding(what, wrong, "live figures, or parts of the text, do not appear", fresh(*lost))
 
 
 def folder_found(run=subprocess.run) -> Finding:
@@ -311,7 +304,7 @@ def kernel(share: Path | None = None) -> Finding:
     if ((share or jupyter()) / "kernels" / "python3" / "kernel.json").is_file():
         return Finding("there is a kernel to run the pages")
     what, wrong = "there is a kernel to run the pages", "there is no kernel to run the pages"
-    return Finding(what, wrong, BREAKS["ipykernel"], anew("ipykernel"))
+    return Finding(what, wrong, BREAKS["ipykernel"], fresh("ipykernel"))
 
 
 def notebooks() -> Finding:
@@ -328,16 +321,12 @@ def notebooks() -> Finding:
 def disk(free: int | None = None) -> Finding:
     """Is there room for what a reader may fetch or keep?"""
     free = shutil.disk_usage(ROOT).free if free is None else free
-    what, free_space = "there is room on the disk", f"{free / 1e9:.1f} GB free"
+    what, space = "there is room on the disk", f"{free / 1e9:.1f} GB free"
     if free >= ROOM:
-        return Finding(what, detail=free_space, needed=False)
+        return Finding(what, detail=space, needed=False)
     breaks = "fetching the published GPT-2 (chapter 12), keeping a training's checkpoints (13)"
     return Finding(
-        what,
-        f"the disk is nearly full: {free_space}",
-        breaks,
-        advice="delete something",
-        needed=False,
+        what, f"the disk is nearly full: {space}", breaks, advice="delete something", needed=False
     )
 
 
@@ -353,7 +342,7 @@ def examine() -> Examination:
 
 
 def repair(examination: Examination, run=subprocess.run) -> None:
-    """Say each command that mends something, then run it."""
+    """Say each command that fixes something, then run it."""
     for pip in dict.fromkeys(finding.pip for finding in examination.wrong if finding.pip):
         print("Running:", PYTHON, "-m pip", *pip, flush=True)
         run([sys.executable, "-m", "pip", *pip], cwd=ROOT)

@@ -120,7 +120,7 @@ def exact(x):
     return functional.gelu(x, tanh=False)
 
 
-def bent(x, inner):
+def gelu_from(x, inner):
     return 0.5 * x * (1 + np.tanh(inner))
 
 
@@ -128,23 +128,23 @@ ROOT, PART = np.sqrt(2 / np.pi), 0.044715
 CURVES = [
     lambda x: x / (1 + np.exp(-1.702 * x)),
     lambda x: x / (1 + np.exp(-x)),
-    lambda x: bent(x, ROOT * x),
-    lambda x: bent(x, ROOT * (x + PART * x) ** 3),
-    lambda x: bent(x, ROOT * (x + (PART * x) ** 3)),
-    lambda x: bent(x, ROOT * (x + PART * x**2)),
-    lambda x: bent(x, ROOT * x + PART * x**3),
-    lambda x: bent(x, ROOT * (x + 10 * PART * x**3)),
-    lambda x: bent(x, ROOT**2 * (x + PART * x**3)),
-    lambda x: bent(x, np.sqrt(2) / np.pi * (x + PART * x**3)),
+    lambda x: gelu_from(x, ROOT * x),
+    lambda x: gelu_from(x, ROOT * (x + PART * x) ** 3),
+    lambda x: gelu_from(x, ROOT * (x + (PART * x) ** 3)),
+    lambda x: gelu_from(x, ROOT * (x + PART * x**2)),
+    lambda x: gelu_from(x, ROOT * x + PART * x**3),
+    lambda x: gelu_from(x, ROOT * (x + 10 * PART * x**3)),
+    lambda x: gelu_from(x, ROOT**2 * (x + PART * x**3)),
+    lambda x: gelu_from(x, np.sqrt(2) / np.pi * (x + PART * x**3)),
     lambda x: 2 * functional.gelu(x),
     lambda x: functional.gelu(x) - x / 2,
-    lambda x: bent(1, ROOT * (x + PART * x**3)),
+    lambda x: gelu_from(1, ROOT * (x + PART * x**3)),
     lambda x: 0.5 * x + np.tanh(ROOT * (x + PART * x**3)),
 ]
 
 
-def feed_forward(x, w_1, b_1, w_2, b_2, *, bend=functional.gelu, bias=(1, 1)):
-    return bend(x @ w_1 + bias[0] * b_1) @ w_2 + bias[1] * b_2
+def feed_forward(x, w_1, b_1, w_2, b_2, *, activation=functional.gelu, bias=(1, 1)):
+    return activation(x @ w_1 + bias[0] * b_1) @ w_2 + bias[1] * b_2
 
 
 def feed_forward_cases(rng):
@@ -157,7 +157,7 @@ def feed_forward_cases(rng):
     return [draw(2, d_model=2, d_ff=3), draw(3, d_model=2, d_ff=5), draw(2, 3, d_model=5, d_ff=7)]
 
 
-def bend_last(x, w_1, b_1, w_2, b_2):
+def activation_last(x, w_1, b_1, w_2, b_2):
     return functional.gelu((x @ w_1 + b_1) @ w_2 + b_2)
 
 
@@ -174,14 +174,15 @@ def feed_wrong(**changes):
 
 
 FEED_WRONG = [
-    Wrong("M239", feed_wrong(bend=lambda x: x)), Wrong("M239", bend_last),
+    Wrong("M239", feed_wrong(activation=lambda x: x)), Wrong("M239", activation_last),
     Wrong("M239", bend_first), Wrong("M228", bend_before_the_bias),
     Wrong("M228", lambda *args: functional.gelu(feed_forward(*args))),
     Wrong("M227", lambda x, *maps: x + feed_forward(x, *maps)),
-    Wrong("M55", feed_wrong(bend=relu)), Wrong("M54", feed_wrong(bend=exact)),
-    Wrong("M238", feed_wrong(bend=np.tanh)), Wrong("M238", feed_wrong(bend=CURVES[1])),
+    Wrong("M55", feed_wrong(activation=relu)), Wrong("M54", feed_wrong(activation=exact)),
+    Wrong("M238", feed_wrong(activation=np.tanh)), Wrong("M238", feed_wrong(activation=CURVES[1])),
     Wrong("M44", feed_wrong(bias=(0, 1))), Wrong("M44", feed_wrong(bias=(1, 0))),
-    Wrong("M44", feed_wrong(bias=(0, 0))), Wrong("M44+M55", feed_wrong(bend=relu, bias=(0, 0))),
+    Wrong("M44", feed_wrong(bias=(0, 0))),
+    Wrong("M44+M55", feed_wrong(activation=relu, bias=(0, 0))),
     Wrong("M10", lambda x, w_1, b_1, w_2, b_2: feed_forward(x, w_1.T, b_1, w_2.T, b_2)),
 ]  # fmt: skip
 
@@ -254,7 +255,7 @@ DROPOUT_WRONG = [
 # 11.6 ---------------------------------------------------------------------------------------
 
 
-def encoder_layer(x, p, heads, *, bend=exact, order=(0, 1, 2), stored=(), without=(),
+def encoder_layer(x, p, heads, *, activation=exact, order=(0, 1, 2), stored=(), without=(),
                   cut=split_heads, join=merge_heads, project=True, scale=None, mask=None,
                   normal=functional.layer_norm, frame=pre_norm):  # fmt: skip
     """PyTorch's encoder layer with its parts exchangeable."""
@@ -271,7 +272,7 @@ def encoder_layer(x, p, heads, *, bend=exact, order=(0, 1, 2), stored=(), withou
         return linear(output, "out_proj") if project else output
 
     def think(x):
-        return linear(bend(linear(x, "linear1")), "linear2")
+        return linear(activation(linear(x, "linear1")), "linear2")
 
     def norm(i):
         return lambda x: normal(x, p[f"norm{i}_weight"], p[f"norm{i}_bias"])
@@ -323,8 +324,9 @@ def one_head(x, p, heads):
 
 LINEAR = ("in_proj", "out_proj", "linear1", "linear2")
 LAYER_WRONG = [
-    Wrong("M246", layer_wrong(bend=functional.gelu)), Wrong("M55", layer_wrong(bend=relu)),
-    Wrong("M239", layer_wrong(bend=lambda x: x)),
+    Wrong("M246", layer_wrong(activation=functional.gelu)),
+    Wrong("M55", layer_wrong(activation=relu)),
+    Wrong("M239", layer_wrong(activation=lambda x: x)),
     Wrong("M06", layer_wrong(order=(1, 0, 2))),
     *(Wrong("M43", layer_wrong(order=order)) for order in ((2, 1, 0), (0, 2, 1))),
     *(Wrong("M10", layer_wrong(stored=(name,))) for name in LINEAR[:3]),
@@ -337,8 +339,8 @@ LAYER_WRONG = [
     Wrong("M52", layer_wrong(normal=norm_outside)),
     Wrong("M234", layer_wrong(normal=lambda x, *dress: functional.layer_norm(x))),
     Wrong("M50", layer_wrong(frame=post_norm)),
-    Wrong("M50+M55", layer_wrong(frame=post_norm, bend=relu)),
-    Wrong("M50+M246", layer_wrong(frame=post_norm, bend=functional.gelu)),
+    Wrong("M50+M55", layer_wrong(frame=post_norm, activation=relu)),
+    Wrong("M50+M246", layer_wrong(frame=post_norm, activation=functional.gelu)),
     Wrong("M34", layer_wrong(frame=times_kept(0, 0))),
     Wrong("M34", layer_wrong(frame=times_kept(0, 1))),
     Wrong("M34", layer_wrong(frame=times_kept(1, 0))),

@@ -90,8 +90,8 @@ def linear(x, p, name, without=(), turned=()):
     return x @ weight + (name not in without) * p[f"{name}.bias"]
 
 
-def feed_forward(x, p, *, bend=gelu, last=lambda x: x, **maps):
-    return last(linear(bend(linear(x, p, "c_fc", **maps)), p, "c_proj", **maps))
+def feed_forward(x, p, *, activation=gelu, last=lambda x: x, **maps):
+    return last(linear(activation(linear(x, p, "c_fc", **maps)), p, "c_proj", **maps))
 
 
 def by_torch(x, p, name):
@@ -107,14 +107,14 @@ def bent_before_the_bias(x, p):
 
 
 THOUGHTS = [
-    ("M54", {"bend": exact}),
-    ("M55", {"bend": lambda x: np.maximum(x, 0)}),
-    ("M238", {"bend": lambda x: x / (1 + np.exp(-1.702 * x))}),
-    ("M238", {"bend": lambda x: x / (1 + np.exp(-x))}),
-    ("M238", {"bend": lambda x: gelu(x, lambda x: math.sqrt(2 / math.pi) * x)}),
-    ("M238", {"bend": np.tanh}),
-    ("M239", {"bend": lambda x: x}),
-    ("M239", {"bend": lambda x: x, "last": gelu}),
+    ("M54", {"activation": exact}),
+    ("M55", {"activation": lambda x: np.maximum(x, 0)}),
+    ("M238", {"activation": lambda x: x / (1 + np.exp(-1.702 * x))}),
+    ("M238", {"activation": lambda x: x / (1 + np.exp(-x))}),
+    ("M238", {"activation": lambda x: gelu(x, lambda x: math.sqrt(2 / math.pi) * x)}),
+    ("M238", {"activation": np.tanh}),
+    ("M239", {"activation": lambda x: x}),
+    ("M239", {"activation": lambda x: x, "last": gelu}),
     ("M228", {"last": gelu}),
     ("M44", {"without": ("c_fc", "c_proj")}),
     ("M44", {"without": ("c_fc",)}),

@@ -3,7 +3,7 @@
     python book/build/draft.py PORT
 
 watches the texts. When one is saved, it makes the notebook again if its text is newer, then builds
-what of the book has changed; and the browser loads its page anew. Half the time of a build goes
+what of the book has changed; and the browser loads its page again. Half the time of a build goes
 into imports, so each one is run by a copy of this process, which has imported already what the
 build before it needed.
 
@@ -83,7 +83,7 @@ def is_ours(module: ModuleType) -> bool:
 
 
 class Copy:
-    """Rebuilds in a copy of this process, where the system can make one (Windows starts anew)."""
+    """Rebuilds in a copy of this process, where the system can make one (not Windows)."""
 
     def __init__(self):
         methods = multiprocessing.get_all_start_methods()

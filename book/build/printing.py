@@ -45,11 +45,11 @@ class NotPrintedError(Exception):
     """The PDF is not as it should be."""
 
 
-def refuse(wrong: list[str], what: str, mend: str) -> None:
+def refuse(wrong: list[str], what: str, fix: str) -> None:
     """Stop in words, where anything is wrong."""
     if wrong:
         shown = "\n  ".join(wrong[:10])
-        raise NotPrintedError(f"{len(wrong)} {what}:\n  {shown}\n{mend}")
+        raise NotPrintedError(f"{len(wrong)} {what}:\n  {shown}\n{fix}")
 
 
 class Printing:
@@ -84,7 +84,7 @@ class Printing:
         refuse(
             self.page.evaluate(OVERFULL, self.page.viewport_size["width"]),
             "elements are wider than the text block, or cut off",
-            "Mend the page, or how book/assets/print.css sets such a thing.",
+            "Fix the page, or how book/assets/print.css sets such a thing.",
         )
         refuse(self.problems, "things went wrong on the page", "The book must be whole: make book.")
 

@@ -57,7 +57,7 @@ def published(book: Path) -> list[Path]:
 
 
 def lay_out(book: Path, site: Path) -> None:
-    """Write the folder anew."""
+    """Write the folder again."""
     if not (book / "index.html").is_file():
         raise SystemExit(f"There is no book in {book}: make book builds it.")
     shutil.rmtree(site, ignore_errors=True)

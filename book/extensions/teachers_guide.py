@@ -135,15 +135,10 @@ def minutes(chapters, ideas):
     ]
     total = Counter()
     for chapter in chapters:
-        working = sum(task.minutes for task in chapter.tasks)
-        row = {
-            "words": chapter.words,
-            "read": chapter.reading,
-            "tasks": len(chapter.tasks),
-            "work": working,
-        }
+        row = {"words": chapter.words, "read": chapter.reading}
+        row |= {"tasks": len(chapter.tasks), "work": sum(task.minutes for task in chapter.tasks)}
         total.update(row)
-        cells = " | ".join(map(str, [*row.values(), chapter.reading + working]))
+        cells = " | ".join(map(str, [*row.values(), chapter.reading + row["work"]]))
         rows.append(f"| {chapter.link} | {cells} |")
     words, read, work = (total[kind] / 60 for kind in ("words", "read", "work"))
     cells = f"{words:.0f} h | {read:.0f} h | {total['tasks']} | {work:.0f} h | {read + work:.0f} h"

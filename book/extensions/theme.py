@@ -1,4 +1,4 @@
-"""What the book needs beyond its theme: the front end laid in, and the theme's slips mended."""
+"""What the book needs beyond its theme: the front end laid in, and the theme's mistakes fixed."""
 
 import re
 import shutil
@@ -15,7 +15,7 @@ from figures import palette
 
 FONTS = ("source-serif-4-*latin*-wght-*.woff2", "source-sans-3-*latin*-wght-normal.woff2")
 
-MENDS = [  # (what the theme writes, what the page should say)
+FIXES = [  # (what the theme writes, what the page should say)
     # 1.6 MB of script that draws again the icons that the web font has already drawn.
     (r'\s*<script[^>]* src="[^"]*scripts/fontawesome\.js[^"]*"></script>', ""),
     (r'\s*<link rel="preload" as="script"[^>]*>', ""),
@@ -96,17 +96,17 @@ def choose_scripts(app, page, template, context, doctree):
 
 
 def mend_pages(app, error):
-    """Apply MENDS to every page that was written."""
+    """Apply FIXES to every page that was written."""
     if error or app.builder.format != "html":
         return
     for page in Path(app.outdir).rglob("*.html"):
         if "_static" in page.parts or page.stat().st_mtime < app.course_began:
             continue
-        text = mended = page.read_text("utf8")
-        for pattern, replacement in MENDS:
-            mended = re.sub(pattern, replacement, mended)
-        if mended != text:
-            page.write_text(mended, "utf8")
+        text = fixed = page.read_text("utf8")
+        for pattern, replacement in FIXES:
+            fixed = re.sub(pattern, replacement, fixed)
+        if fixed != text:
+            page.write_text(fixed, "utf8")
 
 
 class Inventory(SphinxDirective):

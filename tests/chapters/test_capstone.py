@@ -48,7 +48,7 @@ BREAKS = {
         attend=lambda x, p, heads: parts.attention(x, p, heads, mix=by_place)),
     "a fresh model costs about ln V": louder,
     "a stored model has the logits that transformers gave it": model(
-        think=lambda x, p: parts.feed_forward(x, p, bend=parts.exact)),
+        think=lambda x, p: parts.feed_forward(x, p, activation=parts.exact)),
 }  # fmt: skip
 
 
