@@ -82,11 +82,13 @@ def normalize(
 @compiled
 def attend_last(
     q: Float[np.ndarray, "head d_k"],
-    keys: Float[np.ndarray, "head key d_k"],
-    values: Float[np.ndarray, "head key d_v"],
+    keys: Float[np.ndarray, "... key d_k"],
+    values: Float[np.ndarray, "... key d_v"],
     used: int,
 ) -> Float[np.ndarray, "head d_v"]:
     """Let one query of each head attend to the first `used` keys: the last row of attention.
+
+    With fewer KV heads than query heads, neighbouring query heads share a KV head.
 
     Source: Vaswani et al. 2017, equation 1.
     Taught in: chapter 14.
@@ -95,16 +97,17 @@ def attend_last(
     output = np.zeros((len(q), values.shape[2]), np.float32)
     weights = np.empty(used, np.float32)
     for h in range(len(q)):
+        shared = h * len(keys) // len(q)
         for i in range(used):
             score = np.float32(0)
             for c in range(q.shape[1]):
-                score += q[h, c] * keys[h, i, c]
+                score += q[h, c] * keys[shared, i, c]
             weights[i] = scale * score
         weights = np.exp(weights - weights.max())
         weights /= weights.sum()
         for i in range(used):
             for c in range(values.shape[2]):
-                output[h, c] += weights[i] * values[h, i, c]
+                output[h, c] += weights[i] * values[shared, i, c]
     return output
 
 

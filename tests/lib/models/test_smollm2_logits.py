@@ -4,6 +4,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
+from lib.fast.llama import FastLlama, int4_linear
 from lib.models.generation import generate
 from lib.pretrained import smollm2
 from tests.conftest import ROOT
@@ -103,3 +104,11 @@ def test_the_riddle_is_answered_by_the_noun_that_the_verb_belongs_to(loaded):
     keys = loaded.tokenizer.pieces(TEXTS[0]).index(" keys")
     assert weights[26, 0, -1, keys] > 0.6
     assert weights[..., -1, keys].argmax() == 26 * 9
+
+
+def test_the_faster_models_choose_the_same_tokens(loaded):
+    ids = torch.tensor(loaded.tokenizer.encode(TEXTS[1]))
+    wanted = generate(loaded.model, ids, 13)
+    assert torch.equal(generate(FastLlama(loaded.model), ids, 13), wanted)
+    rounded = generate(FastLlama(loaded.model, int4_linear), ids, 1)
+    assert torch.equal(rounded, wanted[: len(rounded)])
