@@ -11,6 +11,7 @@ SECTIONS = {  # what is measured where, and on how many threads
     "forward": ("forward", "measure", (1, 2)),
     "decoding": ("decoding", "measure", (1, 2)),
     "int8": ("decoding", "measure_int8", (1,)),
+    "SmolLM2": ("smollm2", "measure", (1, 2)),
     "byte pairs": ("byte_pairs", "measure", (1,)),
     "tiles": ("tiles", "measure", (1,)),
 }
