@@ -29,6 +29,7 @@ FIXED = {
     "mlp_bias": False,
     "rope_scaling": None,
 }
+ROPE = {"rope_theta", "rope_type"}  # the settings of rotary positions that this model knows
 # Our parameters on the left, the file's on the right; both store a matrix as (output, input).
 IN_A_LAYER = {
     "attention_norm": "input_layernorm",
@@ -61,7 +62,8 @@ def load_llama(name: str | Path, *, numpy: bool = False, endpoint: str | None = 
     arrays = {
         key: tensor.float().numpy() if numpy else tensor.float() for key, tensor in stored.items()
     }
-    return Llama(config, nested(arrays, config.layers))
+    tied = settings.get("tie_word_embeddings", False)  # the default of `transformers`
+    return Llama(config, nested(arrays, config.layers, tied=tied))
 
 
 def sizes(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,10 +75,12 @@ def sizes(settings: Mapping[str, Any]) -> dict[str, Any]:
     """
     wrong = {key: settings[key] for key in FIXED if settings.get(key, FIXED[key]) != FIXED[key]}
     rope = settings.get("rope_parameters") or {}
-    if rope.get("rope_type", "default") != "default":
+    if rope.keys() - ROPE or rope.get("rope_type", "default") != "default":
         wrong["rope_parameters"] = rope
     if wrong:
-        required = ", ".join(f"{key} = {FIXED.get(key, 'default')!r}" for key in wrong)
+        required = ", ".join(
+            f"{key} = {FIXED[key]!r}" if key in FIXED else f"{key} without scaling" for key in wrong
+        )
         raise ValueError(f"The config of this model must have {required}; got {wrong}.")
     missing = [key for key in SIZES if key not in settings]
     if missing:
@@ -91,25 +95,25 @@ def sizes(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {ours: settings[theirs] for theirs, ours in SIZES.items()} | {"base": float(base)}
 
 
-def nested(stored: Mapping[str, Any], layers: int) -> dict[str, Any]:
+def nested(stored: Mapping[str, Any], layers: int, *, tied: bool) -> dict[str, Any]:
     """Arrange the tensors of a file as the parameters of `Llama`: the names are the table above.
 
-    A head that equals the embedding is left out, because the two are tied.
+    If the LM head is tied to the token embedding, a head in the file is ignored.
 
     Source: the parameter names of `transformers`.
     Taught in: chapter 18.
     Raises: ValueError for a tensor that is missing or left over.
     """
-    head = f"{OUTSIDE['head']}.weight"
     outside = {ours: f"{theirs}.weight" for ours, theirs in OUTSIDE.items()}
-    if head not in stored:
-        del outside["head"]
+    tied_head = {outside.pop("head")} if tied else set()
     inside = [
         {ours: f"model.layers.{i}.{theirs}.weight" for ours, theirs in IN_A_LAYER.items()}
         for i in range(layers)
     ]
     wanted = {*outside.values(), *(name for layer in inside for name in layer.values())}
-    left_over = sorted(name for name in stored.keys() - wanted if not UNREAD.fullmatch(name))
+    left_over = sorted(
+        name for name in stored.keys() - wanted - tied_head if not UNREAD.fullmatch(name)
+    )
     missing = sorted(wanted - stored.keys())
     if missing or left_over:
         raise ValueError(

@@ -1,20 +1,21 @@
 """Load SmolLM2-135M-Instruct: a language model that runs offline on a laptop."""
 
-import errno
 import hashlib
 import importlib.util
 import json
 import shutil
 import sys
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
+import gguf
+import numpy as np
+from filelock import FileLock
+from jaxtyping import Float
 from platformdirs import user_cache_path
-from safetensors.torch import save_file
-from torch import Tensor
+from safetensors import SafetensorError
+from safetensors.numpy import save_file
 
 from lib.models.llama import Llama
 from lib.pretrained.llama import IN_A_LAYER, OUTSIDE, SIZES, load_llama
@@ -45,6 +46,11 @@ METADATA = {
     "d_ff": "llama.feed_forward_length",
     "eps": "llama.attention.layer_norm_rms_epsilon",
 }
+REQUIRED = {
+    "general.architecture": "llama",
+    "tokenizer.ggml.model": "gpt2",
+    "tokenizer.ggml.pre": "smollm",
+}
 CONTROL = 3  # the type of a special token in the file
 
 
@@ -64,11 +70,17 @@ def load_smollm2(*, numpy: bool = False) -> LanguageModel:
 
     Source: Allal et al. 2025; the weights are the package's, under Apache 2.0.
     Taught in: chapter 18.
-    Raises: FileNotFoundError if the package is not installed, ValueError if its file was changed,
-    OSError if the disk is full.
+    Raises: FileNotFoundError if the package is not installed, ValueError if its file or the copy
+    was changed, OSError if the copy cannot be written.
     """
     folder = prepared()
-    return LanguageModel(load_llama(folder, numpy=numpy), ChatTokenizer.load(folder))
+    try:
+        return LanguageModel(load_llama(folder, numpy=numpy), ChatTokenizer.load(folder))
+    except (FileNotFoundError, ValueError) as error:
+        raise ValueError(
+            f"The copy of SmolLM2 in {folder} is damaged. Delete this folder; the next call makes "
+            "it again."
+        ) from error
 
 
 def installed_file() -> Path:
@@ -110,25 +122,42 @@ def prepared(source: Path | None = None, cache: Path | None = None) -> Path:
 
 def _make(source: Path, folder: Path) -> None:
     """Convert the file; the folder appears only when it is complete."""
-    part = None
+    part = folder.with_suffix(".part")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(tempfile.mkdtemp(dir=folder.parent))
-        write_folder(source, part)
-        part.rename(folder)
-    except OSError as error:
-        if folder.is_dir():  # another process was faster
-            return
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise OSError(
-                error.errno,
-                f"The disk is full: the copy of SmolLM2 needs 540 MB in {folder.parent}. Free some "
-                "space, or set XDG_CACHE_HOME to a folder on a larger disk",
-            ) from error
-        raise
-    finally:
-        if part:
-            shutil.rmtree(part, ignore_errors=True)
+        # A second process waits here for the first one, and then finds the folder complete.
+        with FileLock(folder.with_suffix(".lock")):
+            if folder.is_dir():
+                return
+            shutil.rmtree(part, ignore_errors=True)  # of a process that was killed
+            part.mkdir()
+            try:
+                write_folder(source, part)
+                part.rename(folder)
+            finally:
+                shutil.rmtree(part, ignore_errors=True)
+    except (OSError, SafetensorError) as error:  # safetensors reports a full disk as its own error
+        raise OSError(
+            f"The float32 copy of SmolLM2, 540 MB, cannot be written in {folder.parent}: {error}. "
+            "Free some space there or allow writing, or set XDG_CACHE_HOME to a different folder."
+        ) from error
+
+
+class _Reader(gguf.GGUFReader):
+    """Read the 98,000 strings of the file with fewer and cheaper slices than `gguf` itself."""
+
+    @property
+    def data(self) -> np.ndarray:
+        return self._data
+
+    @data.setter
+    def data(self, mapped: np.memmap) -> None:
+        self._data = mapped.view(np.ndarray)  # each slice of a memmap is a memmap, which is slow
+
+    def _get_str(self, offset: int) -> tuple[np.ndarray, np.ndarray]:
+        start = offset + 8
+        length = self._data[offset:start].view("<u8")
+        return length, self._data[start : start + int(length[0])]
 
 
 def write_folder(source: Path, folder: Path) -> None:
@@ -136,41 +165,40 @@ def write_folder(source: Path, folder: Path) -> None:
 
     Source: the GGUF format of llama.cpp, read and dequantised by its authors' package `gguf`.
     Taught in: chapter 18.
-    Raises: ValueError for a GGUF file of a different architecture.
+    Raises: ValueError for a GGUF file of a different kind of model.
     """
-    import gguf  # takes a fifth of a second, and only the first call on a machine needs it
-
-    reader = gguf.GGUFReader(source)
+    reader = _Reader(source)
     metadata = {name: field.contents() for name, field in reader.fields.items()}
-    architecture = metadata.get("general.architecture"), metadata.get("tokenizer.ggml.pre")
-    if architecture != ("llama", "smollm"):
-        raise ValueError(f"{source.name} must hold a SmolLM2; got {architecture}.")
+    wrong = {key: metadata.get(key) for key in REQUIRED if metadata.get(key) != REQUIRED[key]}
+    if wrong:
+        required = ", ".join(f"{key} = {REQUIRED[key]!r}" for key in wrong)
+        raise ValueError(f"{source.name} must hold a SmolLM2, with {required}; got {wrong}.")
     settings = _settings(metadata)
     heads = {"attn_q": "num_attention_heads", "attn_k": "num_key_value_heads"}
     tensors = {}
     for stored in reader.tensors:
-        tensor = torch.tensor(gguf.dequantize(stored.data, stored.tensor_type))
+        array = gguf.dequantize(stored.data, stored.tensor_type)
         name = stored.name.removesuffix(".weight").split(".")
         if name[-1] in heads:
-            tensor = halves(tensor, settings[heads[name[-1]]])
+            array = halves(array, settings[heads[name[-1]]])
         layer = f"model.layers.{name[1]}." if len(name) > 1 else ""
-        tensors[f"{layer}{IN_THE_FILE[name[-1]]}.weight"] = tensor
+        tensors[f"{layer}{IN_THE_FILE[name[-1]]}.weight"] = array
     save_file(tensors, folder / "model.safetensors", {"format": "pt"})
     (folder / "config.json").write_text(json.dumps(settings, indent=1), "utf8")
     _write_tokenizer(metadata, folder)
 
 
-def halves(matrix: Tensor, heads: int) -> Tensor:
+def halves(matrix: Float[np.ndarray, "d_out d_in"], heads: int) -> Float[np.ndarray, "d_out d_in"]:
     """Reorder the rows of a query or key projection from neighbouring pairs to halves.
 
     llama.cpp rotates components 2i and 2i + 1 together, transformers and this course i and
-    i + d_k / 2; the rows of each head are stored in the order that the program wants.
+    i + d_k / 2; the rows of each head are stored in the order that the program requires.
 
     Source: `permute` in llama.cpp's conversion from `transformers`, backward.
     Taught in: chapter 18.
     """
     pairs = matrix.reshape(heads, -1, 2, matrix.shape[-1])
-    return pairs.transpose(1, 2).reshape(matrix.shape).contiguous()
+    return np.ascontiguousarray(pairs.swapaxes(1, 2).reshape(matrix.shape))
 
 
 def _settings(metadata: dict[str, Any]) -> dict[str, Any]:

@@ -2,21 +2,25 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
+from typing import Any
 
 import regex
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from lib.text import byte_pairs
-from lib.text.tokenizers import CHUNK, BytePair
+from lib.text.tokenizers import BytePair
 
-# SmolLM2 splits off every digit first, so that 1234 is four tokens and never one.
-DIGITS = regex.compile(r"\p{N}|\P{N}+")
-NUMBER = regex.compile(r"\p{N}")
 # Each byte is written as a printable letter, the space as Ġ: as in GPT-2's own file.
 LETTERS = byte_pairs.SHOWN.decode("latin-1") + "".join(map(chr, range(256, 324)))
 BYTE_OF = dict(zip(LETTERS, byte_pairs.GPT2_BYTES, strict=True))
+ROLES = ("system", "user", "assistant")
+# What the tokenizer.json must say, because the chunks below do exactly this.
+STEPS = {
+    "Digits": {"individual_digits": True},
+    "ByteLevel": {"add_prefix_space": False, "use_regex": True},
+}
 
 
 class ChatTokenizer(BytePair):
@@ -27,8 +31,13 @@ class ChatTokenizer(BytePair):
 
     Source: the tokenizer.json of SmolLM2 (Allal et al. 2025), in the format of `tokenizers`.
     Taught in: chapter 18.
-    Raises: ValueError for a file that describes a different kind of tokenizer.
+    Raises: ValueError for merges in a different order than their ids.
     """
+
+    # GPT-2's chunks, except that every digit is a chunk: 1234 is four tokens and never one.
+    chunk = regex.compile(
+        r"'(?:[sdmt]|ll|re|ve)| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?![^\s\p{N}])|\s+"
+    )
 
     def __init__(
         self,
@@ -45,10 +54,8 @@ class ChatTokenizer(BytePair):
             self.vocabulary[i] = bytes(BYTE_OF[letter] for letter in text)
         for text, i in self.special.items():
             self.vocabulary[i] = text.encode()
-        pairs = [(known[left], known[right], known[left + right]) for left, right in merges]
-        self.becomes = {(left, right): new for left, right, new in pairs}
-        news = [new for *_, new in pairs]
-        if news != sorted(news):
+        self.becomes = {(known[left], known[right]): known[left + right] for left, right in merges}
+        if any(new >= newer for new, newer in pairwise(self.becomes.values())):
             raise ValueError(
                 "The ids of merged tokens must ascend in the order of the merges, as in SmolLM2; "
                 "this file's do not, so this tokenizer cannot read it."
@@ -69,32 +76,17 @@ class ChatTokenizer(BytePair):
                 f"There is no tokenizer.json in {path.parent}. Save the tokenizer with "
                 "transformers' save_pretrained, which writes it."
             )
-        stored = json.loads(path.read_text("utf8"))
-        steps = [step["type"] for step in stored["pre_tokenizer"].get("pretokenizers", ())]
-        if stored["model"]["type"] != "BPE" or steps != ["Digits", "ByteLevel"]:
-            raise ValueError(
-                "The tokenizer must be a BPE after the steps Digits and ByteLevel, as SmolLM2's; "
-                f"got {stored['model']['type']} after {', '.join(steps) or 'other steps'}."
-            )
-        config = path.with_name("tokenizer_config.json")
-        settings = json.loads(config.read_text("utf8")) if config.is_file() else {}
-        merges = [
-            tuple(pair if isinstance(pair, list) else pair.split(" "))
-            for pair in stored["model"]["merges"]
-        ]
+        stored, config = _json(path), path.with_name("tokenizer_config.json")
+        _check_kind(stored)
+        settings = _json(config) if config.is_file() else {}
+        pairs = stored["model"]["merges"]  # lists of two in newer files, "left right" in older ones
+        merges = (tuple(pair.split(" ") if isinstance(pair, str) else pair) for pair in pairs)
         return cls(
             stored["model"]["vocab"],
             merges,
             special={token["content"]: token["id"] for token in stored["added_tokens"]},
-            template=settings.get("chat_template", ""),
+            template=settings.get("chat_template") or "",
         )
-
-    def _encode_plain(self, text: str) -> list[int]:
-        parts = DIGITS.findall(text)
-        chunks = chain.from_iterable(
-            [part] if NUMBER.match(part) else CHUNK.findall(part) for part in parts
-        )
-        return list(chain.from_iterable(map(self._encode_chunk, chunks)))
 
     def _encode_chunk(self, chunk: str) -> list[int]:
         known = chunk.encode().translate(None, self._missing)
@@ -104,20 +96,71 @@ class ChatTokenizer(BytePair):
         """Return the ids of a conversation: a list of {"role": ..., "content": ...}.
 
         With `answer`, the assistant's next turn is opened, so that the model writes it.
+        Only the template writes special tokens. A content that spells one is plain text, so that no
+        message can end its own turn; `transformers` would read the special token there.
 
-        Raises: ValueError without a template, or for a message without role or content.
+        Raises: ValueError without a template, without messages, or for a message without a role
+        or a content.
         """
         if not self.template:
             raise ValueError("This tokenizer has no chat template: its model only continues texts.")
-        messages = list(messages)
-        for message in messages:
-            if not isinstance(message, Mapping) or not {"role", "content"} <= message.keys():
-                raise ValueError(
-                    'A message must be {"role": "user", "content": "..."}, with the role system, '
-                    f"user or assistant; got {message!r}."
-                )
+        messages = _checked(messages)
+        # Break each spelling in the contents by a character that no content holds.
+        text = "".join(message["content"] for message in messages)
+        mark = next(letter for letter in map(chr, range(0xE000, 0xF900)) if letter not in text)
+        broken = [
+            {**message, "content": self._break_special(message["content"], mark)}
+            for message in messages
+        ]
         environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
-        text = environment.from_string(self.template).render(
-            messages=messages, add_generation_prompt=answer
+        template = environment.from_string(self.template)
+        ids = []
+        for part in self._split_special(
+            template.render(messages=broken, add_generation_prompt=answer)
+        ):
+            plain = part.replace(mark, "")
+            ids += [self.special[part]] if part in self.special else self.encode(plain)
+        return ids
+
+    def _break_special(self, text: str, mark: str) -> str:
+        parts = self._split_special(text)
+        return "".join(
+            part[0] + mark + part[1:] if part in self.special else part for part in parts
         )
-        return self.encode(text, special=True)
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text("utf8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is truncated or is not JSON: {error}. Save it again.") from error
+
+
+def _check_kind(stored: Mapping[str, Any]) -> None:
+    """Refuse a tokenizer that this one would read in a different way."""
+    splitter = stored.get("pre_tokenizer") or {}
+    steps = {step["type"]: step for step in splitter.get("pretokenizers", [splitter]) if step}
+    same = list(steps) == list(STEPS) and all(
+        steps[step].get(key, value) == value for step in STEPS for key, value in STEPS[step].items()
+    )
+    if stored["model"]["type"] != "BPE" or stored.get("normalizer") or not same:
+        raise ValueError(
+            f"The tokenizer must be a BPE without a normalizer, after the steps {STEPS}, as "
+            f"SmolLM2's; got {stored['model']['type']}, normalizer {stored.get('normalizer')}, "
+            f"steps {list(steps.values())}."
+        )
+
+
+def _checked(messages: Iterable[Mapping[str, str]]) -> list[Mapping[str, str]]:
+    messages = list(messages)
+    for message in messages or [None]:
+        if (
+            not isinstance(message, Mapping)
+            or message.get("role") not in ROLES
+            or not isinstance(message.get("content"), str)
+        ):
+            raise ValueError(
+                'A conversation must hold messages such as {"role": "user", "content": "..."}, '
+                f"with the role {', '.join(ROLES[:-1])} or {ROLES[-1]}; got {message!r}."
+            )
+    return messages

@@ -83,6 +83,8 @@ class BytePair:
         each of the 256 bytes once.
     """
 
+    chunk = CHUNK  # the pattern of the chunks
+
     def __init__(
         self,
         merges: Iterable[byte_pairs.Pair],
@@ -134,13 +136,18 @@ class BytePair:
         text = _valid(text)
         if not (special and self.special):
             return self._encode_plain(text)
-        ids, spellings = [], sorted(self.special, key=len, reverse=True)
-        for part in re.split(f"({'|'.join(map(re.escape, spellings))})", text):
+        ids = []
+        for part in self._split_special(text):
             ids += [self.special[part]] if part in self.special else self._encode_plain(part)
         return ids
 
+    def _split_special(self, text: str) -> list[str]:
+        """Split a text at the special tokens, the longest first, and keep them."""
+        spellings = sorted(self.special, key=len, reverse=True)
+        return re.split(f"({'|'.join(map(re.escape, spellings))})", text)
+
     def _encode_plain(self, text: str) -> list[int]:
-        chunks = CHUNK.findall(text)
+        chunks = self.chunk.findall(text)
         # Chunks repeat, so encode each different chunk once.
         ids = {chunk: self._encode_chunk(chunk) for chunk in set(chunks)}
         return list(chain.from_iterable(map(ids.__getitem__, chunks)))
