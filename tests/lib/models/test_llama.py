@@ -76,8 +76,7 @@ def model(oracle) -> Llama:
 
 def converted(oracle, convert) -> Llama:
     tensors = {name: convert(tensor) for name, tensor in oracle.state_dict().items()}
-    tensors.pop("lm_head.weight")
-    return Llama(CONFIG, nested(tensors, CONFIG.layers))
+    return Llama(CONFIG, nested(tensors, CONFIG.layers, tied=True))
 
 
 @pytest.fixture
