@@ -44,7 +44,10 @@ NUMPY_ALONE = [
 
 FRAME = ["Before you start", "By hand", "Try it", "In a real model", "Exercises",
          "What the sources say", "Check yourself", "Summary", "References"]  # fmt: skip
-CHAPTERS = sorted((ROOT / "chapters").glob("[0-9]*.md"))
+PAGES_OF_CHAPTERS = sorted((ROOT / "chapters").glob("[0-9]*.md"))
+DEEPER = [path for path in PAGES_OF_CHAPTERS if path.stem.endswith("_deeper")]
+CHAPTERS = [path for path in PAGES_OF_CHAPTERS if path not in DEEPER]
+AFTER_THE_SOURCES = {"18_llama"}  # chapters on which the five sources claim nothing
 COLOUR = re.compile(
     r"(?<!#)#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\b(?=[\"';\s,)])|\b(?:rgba?|hsla?|oklch)\("
     r"|(?:color|colour|fill|stroke|background|facecolor|edgecolor)\s*[=:]\s*[\"']?"
@@ -223,8 +226,19 @@ def test_a_chapter_keeps_the_frame(path):
     assert heads[0] == FRAME[0]
     assert re.findall(r"^# (.+)$", text, re.MULTILINE)[0].startswith(f"{int(path.stem[:2])}. ")
     assert f"../exercises/{path.stem}.ipynb" in text
-    assert f'sources_say("{path.stem[:2]}")' in path.read_text("utf8")
+    treated = f'sources_say("{path.stem[:2]}")' in path.read_text("utf8")
+    assert treated == (path.stem not in AFTER_THE_SOURCES)
     assert text.count('class="prediction"') >= 3
+
+
+@pytest.mark.parametrize("path", DEEPER, ids=lambda path: path.stem)
+def test_a_deeper_page_belongs_to_a_chapter_and_each_leads_to_the_other(path):
+    text, chapter = path.read_text("utf8"), path.stem.removesuffix("_deeper")
+    assert re.findall(r"^# (\d+)\. .+: deeper$", text, re.MULTILINE) == [str(int(chapter[:2]))]
+    assert f"({chapter}.ipynb)" in text
+    assert f"({path.stem}.ipynb)" in path.with_stem(chapter).read_text("utf8")
+    last = re.findall(r"^## (.+)$", text, re.MULTILINE)[-2:]
+    assert last == ["What the sources say", "References"]
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)

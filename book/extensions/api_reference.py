@@ -180,7 +180,8 @@ class Definitions(SphinxDirective):
 
     def run(self):
         source = Path(self.env.srcdir)
-        chapters = {path.stem[:2]: path.stem for path in (source / "chapters").glob("[0-9]*.ipynb")}
+        pages = (path.stem for path in (source / "chapters").glob("[0-9]*.ipynb"))
+        chapters = {stem[:2]: stem for stem in pages if not stem.endswith("_deeper")}
         layers = (self.arguments or [""])[0].split()
         for module in modules(source):
             self.env.note_dependency(str(module.file))

@@ -10,8 +10,8 @@ from lib.shapes import AttentionOutput
 
 def fused(
     q: Float[Tensor, "*batch query d_k"],
-    k: Float[Tensor, "*batch key d_k"],
-    v: Float[Tensor, "*batch key d_v"],
+    k: Float[Tensor, "... key d_k"],
+    v: Float[Tensor, "... key d_v"],
     mask: Bool[Tensor, "..."] | None = None,
     *,
     causal: bool = False,
@@ -19,7 +19,8 @@ def fused(
 ) -> AttentionOutput:
     r"""Attend in one fused kernel, which never stores the attention matrix.
 
-    The output equals that of `lib.attention.dot_product.attend`; the weights are None.
+    The output equals that of `lib.attention.dot_product.attend`, or of `grouped` where k and v have
+    fewer heads than q; the weights are None.
     With `causal`, each query sees the keys up to its own, the last query aligned with the last key.
     PyTorch chooses the kernel; if no fused kernel fits, it stores the attention matrix after all.
     On a CPU this happens with dropout, with $d_v \ne d_k$, and with more than one axis before head.
@@ -33,11 +34,15 @@ def fused(
     if causal and (mask is not None or 1 < queries != keys):
         past = masks.causal(queries, keys, like=q)
         mask, causal = past if mask is None else mask & past, False
+    q4, k4, v4 = map(_with_four_axes, (q, k, v))
     output = F.scaled_dot_product_attention(
-        *map(_with_four_axes, (q, k, v)),
+        q4,
+        k4,
+        v4,
         None if mask is None else _with_four_axes(mask),
         dropout_p=dropout,
         is_causal=causal and queries > 1,  # a single query is the last and attends to all keys
+        enable_gqa=k4.shape[-3] not in (1, q4.shape[-3]),
     )
     return AttentionOutput(output.reshape(*q.shape[:-1], v.shape[-1]), None)
 

@@ -41,8 +41,8 @@ class KeyValueCache:
     def __call__(
         self,
         q: Float[Array, "*batch query d_k"],
-        k: Float[Array, "*batch query d_k"],
-        v: Float[Array, "*batch query d_v"],
+        k: Float[Array, "... query d_k"],
+        v: Float[Array, "... query d_v"],
         mask: Bool[Array, "..."] | None = None,
     ) -> AttentionOutput:
         """Store the new keys and values, then attend to all stored keys."""

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from lib.attention.dot_product import attend
 from lib.attention.multi_head import MultiHeadAttention
+from lib.functional import rms_norm, silu
 from lib.shapes import AttentionOutput
 
 
@@ -30,6 +31,23 @@ class LayerNorm(nn.Module):
         return F.layer_norm(x, self.gain.shape, self.gain, self.bias, self.eps)
 
 
+class RMSNorm(nn.Module):
+    r"""RMS normalisation with a learned gain: `lib.functional.rms_norm` as a module.
+
+    Source: Zhang and Sennrich 2019, equation 4.
+    Taught in: chapter 18.
+    """
+
+    def __init__(self, d_model: int, eps: float = 1e-5):
+        super().__init__()
+        self.eps = eps
+        self.gain = nn.Parameter(torch.ones(d_model))
+
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Divide each vector by the root mean square of its own features."""
+        return rms_norm(x, self.gain, self.eps)
+
+
 class FeedForward(nn.Module):
     r"""The feed-forward network: two linear layers with a GELU between, for each token separately.
 
@@ -48,6 +66,27 @@ class FeedForward(nn.Module):
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Return the update that each vector adds to the residual stream."""
         return self.down(self.gelu(self.up(x)))
+
+
+class SwiGLU(nn.Module):
+    r"""The gated feed-forward network: three linear layers without biases.
+
+    $(\mathrm{SiLU}(x W_g) \odot x W_u)\, W_d$. With $d_{ff} = \tfrac83 d$ its three matrices have
+    as many parameters as the two of `FeedForward` with $d_{ff} = 4 d$.
+
+    Source: Shazeer 2020, equation 6.
+    Taught in: chapter 18.
+    """
+
+    def __init__(self, d_model: int, d_ff: int):
+        super().__init__()
+        self.gate = nn.Linear(d_model, d_ff, bias=False)
+        self.up = nn.Linear(d_model, d_ff, bias=False)
+        self.down = nn.Linear(d_ff, d_model, bias=False)
+
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Return the update that each vector adds to the residual stream."""
+        return self.down(silu(self.gate(x)) * self.up(x))
 
 
 class Block(nn.Module):

@@ -56,7 +56,7 @@ class GPT2(nn.Module):
         for module in self.modules():
             if isinstance(module, nn.Linear | nn.Embedding):
                 nn.init.normal_(module.weight, std=std)
-            if isinstance(module, nn.Linear):
+            if isinstance(module, nn.Linear) and module.bias is not None:
                 nn.init.zeros_(module.bias)
         for layer in self.layers:
             for projection in (layer.attention.out, layer.feed_forward.down):
