@@ -47,7 +47,9 @@ def test_a_page_says_once_what_it_is_and_where(book_folder, name):
     assert 3 < len(page.title.get_text()) <= 85
     (description,) = said(page, name="description")
     assert 50 <= len(description) <= 160
-    assert said(page, name="viewport") == ["width=device-width, initial-scale=1.0"]
+    assert {text.partition(".")[0] for text in said(page, name="viewport")} == {
+        "width=device-width, initial-scale=1"
+    }
     assert said(page, name="robots") == []
     assert [link["href"] for link in page.find_all("link", rel="canonical")] == [address(name)]
     text = (book_folder / name).read_text("utf8")
