@@ -19,7 +19,7 @@ FONTS = ("source-serif-4-*latin*-wght-*.woff2", "source-sans-3-*latin*-wght-norm
 THEME_FIXES = [  # (what the theme writes, what the page needs)
     # 1.6 MB of script that draws again the icons that the web font has already drawn.
     (r'\s*<script[^>]* src="[^"]*scripts/fontawesome\.js[^"]*"></script>', ""),
-    # Without these, 97 kB of script that a reader does not wait for come before the fonts.
+    # 97 kB of script that a page needs last would come before its fonts.
     (r'\s*<link rel="preload" as="script"[^>]*>', ""),
     # Nothing is searched but on the search page, and that asks for the index itself.
     (r'(<meta name="docsearch:version"[^>]*>)(?:\s*<script src="[^"]*"></script>){3}', r"\1"),
