@@ -1,0 +1,761 @@
+"""From GPT-2 to the model on your laptop: the checks.
+
+Beside many wrong answers stands a public thread in which somebody met the mistake.
+"""
+
+import numpy as np
+
+from checks import Case, Exercise, Law, Task, Wrong
+from exercises.frames import FRAMES, pre_norm
+from lib.attention import masks
+from lib.attention.dot_product import attend
+from lib.attention.heads import merge_heads, split_heads
+from lib.functional import gelu, silu
+
+PAGE = "chapters/18_llama.html"
+ROTARY, KV_CACHE = f"{PAGE}#rotary-positions", f"{PAGE}#the-kv-cache-with-rotation"
+
+
+def changed(function, **changes):
+    """The function with some of its parts exchanged."""
+    return lambda *args: function(*args, **changes)
+
+
+# 18.1 ---------------------------------------------------------------------------------------
+
+
+def rms_norm(x, gain, eps, *, axis=-1, centre=False, square=np.square, total=np.mean, extra=None,
+             divide=lambda x, square: x / np.sqrt(square), scale=lambda gain: gain):  # fmt: skip
+    """RMSNorm with its parts exchangeable, so that each wrong idea is one line."""
+    x = np.asarray(x, dtype=np.float64)  # the square of 300 does not fit into float16
+    x = x - x.mean(-1, keepdims=True) if centre else x
+    eps = eps if extra is None else extra
+    return divide(x, total(square(x), axis=axis, keepdims=True) + eps) * scale(gain)
+
+
+def norm_cases(rng):
+    def draw(*shape, eps):
+        x = rng.normal(0.5, 2, size=shape)
+        x[..., 0, :] *= 0.005  # where the mean square is small, epsilon shows
+        about = f"x of shape {shape}, eps = {eps}"
+        return Case((x, rng.normal(1, 0.3, size=shape[-1]), eps), about=about)
+
+    return [draw(2, 3, eps=1e-5), draw(3, 5, eps=1e-6), draw(2, 3, 7, eps=1e-3)]
+
+
+def by_the_deviation(x, gain, eps):
+    return x / np.sqrt(x.var(-1, keepdims=True) + eps) * gain
+
+
+def eps_outside(x, square, eps):
+    return x / (np.sqrt(square - eps) + eps)
+
+
+def norm_wrong(x, gain, eps):
+    return rms_norm(x, gain, eps, divide=lambda x, square: eps_outside(x, square, eps))
+
+
+def holds_in_half_precision(answer, case):
+    """The squares of these numbers are above 65,504, the largest number of float16."""
+    arrays = np.array([[300.0, -200.0, 400.0, 100.0]]), np.array([1.0, 0.5, 2.0, 1.0])
+    exact = rms_norm(*arrays, 1e-5)
+    like = case.args[0]
+    if hasattr(like, "new_tensor"):
+        halves = [like.new_tensor(array).half() for array in arrays]
+    else:
+        halves = [array.astype(np.float16) for array in arrays]
+    with np.errstate(over="ignore"):
+        came = np.asarray(answer(*halves, 1e-5), dtype=np.float64)
+    return bool(np.allclose(came, exact, rtol=1e-2)) or (
+        "for the float16 vector (300, -200, 400, 100) it is wrong"
+    )
+
+
+def by_the_length(x, gain, eps):
+    x = np.asarray(x, dtype=np.float64)
+    return x / np.linalg.norm(x, axis=-1, keepdims=True) * gain
+
+
+def square_as_given(x, gain, eps):
+    return x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) * gain
+
+
+NORM_WRONG = [
+    Wrong("M497", square_as_given),  # pytorch/pytorch/pull/133085, xlite-dev/LeetCUDA/pull/335
+    Wrong("M486", changed(rms_norm, centre=True)),
+    Wrong("M487", by_the_deviation),
+    Wrong("M488", norm_wrong),  # NVIDIA/TransformerEngine/pull/364, tile-ai/tilelang/pull/1243
+    *(Wrong("M489", changed(rms_norm, extra=extra)) for extra in (0, 1e-12, 1e-8, 1e-6, 1e-5)),
+    Wrong("M490", changed(rms_norm, axis=-2)),
+    Wrong("M491", changed(rms_norm, axis=None)),
+    Wrong("M492", changed(rms_norm, scale=lambda gain: 1)),
+    Wrong("M493", changed(rms_norm, scale=lambda gain: 1 + gain)),  # utensils/mold/pull/1078
+    Wrong("M494", changed(rms_norm, total=np.sum)),
+    Wrong("M494", by_the_length),
+    Wrong("M550", lambda x, gain, eps: rms_norm(x * gain, 1, eps)),
+    Wrong("M550", lambda x, gain, eps: rms_norm(x * gain, gain, eps)),
+    Wrong("M495", changed(rms_norm, divide=lambda x, square: x / square)),
+    # rasbt/LLMs-from-scratch/issues/871
+    Wrong("M496", changed(rms_norm, divide=lambda x, square: x * np.sqrt(square))),
+]
+
+
+# 18.2 ---------------------------------------------------------------------------------------
+
+
+def rotary_angles(positions, d_k, base, *, number=None, fall=lambda i, d_k: 2 * i / d_k, shift=0,
+                  unit=1.0):  # fmt: skip
+    """The angle of each position and pair; `fall` is the exponent at which pair i stands."""
+    pairs = np.arange(d_k // 2 if number is None else number(d_k))
+    frequencies = np.asarray(base, dtype=np.float64) ** -fall(pairs, d_k)
+    return unit * (np.asarray(positions)[..., None] + shift) * frequencies
+
+
+def angle_cases(rng):
+    def draw(n, d_k, base):
+        positions = np.sort(rng.choice(np.arange(1, 30), size=n, replace=False))
+        return Case((positions, d_k, base), about=f"{n} positions, d_k = {d_k}, base = {base:,}")
+
+    return [draw(2, 4, 100), draw(3, 6, 100_000), draw(5, 10, 500_000)]
+
+
+def of_any_positions(positions, d_k, base):
+    return rotary_angles(np.arange(len(positions)), d_k, base)
+
+
+def base_10000(function, at):
+    """The function with the base 10,000, whatever base is given as this argument."""
+    return lambda *args: function(*args[:at], 10_000, *args[at + 1 :])
+
+
+def for_each_component(spread):
+    return lambda *args: spread(rotary_angles(*args))
+
+
+def twice_over(angles):
+    return np.concatenate([angles, angles], axis=-1)
+
+
+def each_twice(angles):
+    return np.repeat(angles, 2, axis=-1)
+
+
+ANGLE_WRONG = [
+    Wrong("M498", base_10000(rotary_angles, 2)),  # vllm-project/vllm/issues/9490
+    # rasbt/LLMs-from-scratch/issues/410
+    Wrong("M499", changed(rotary_angles, fall=lambda i, d_k: i / d_k)),
+    # lucidrains/RETRO-pytorch/issues/12
+    Wrong("M500", changed(rotary_angles, fall=lambda i, d_k: 4 * i / d_k)),
+    Wrong("M501", for_each_component(twice_over)),
+    Wrong("M501", for_each_component(each_twice)),
+    Wrong("M501", changed(rotary_angles, number=lambda d_k: d_k)),
+    Wrong("M501", changed(rotary_angles, number=lambda d_k: d_k, fall=lambda i, d_k: i / d_k)),
+    Wrong("M502", changed(rotary_angles, fall=lambda i, d_k: 2 * (i + 1) / d_k)),
+    Wrong("M503", changed(rotary_angles, fall=lambda i, d_k: -2 * i / d_k)),
+    Wrong("M504", of_any_positions),  # NVIDIA/Megatron-LM/issues/453
+    Wrong("M505", changed(rotary_angles, shift=1)),
+    Wrong("M551", lambda *args: np.cos(rotary_angles(*args))),
+    Wrong("M551", lambda *args: np.sin(rotary_angles(*args))),
+    Wrong("M506", changed(rotary_angles, unit=np.pi / 180)),
+    Wrong("M506", changed(rotary_angles, unit=180 / np.pi)),
+    Wrong("M507", changed(rotary_angles, unit=2 * np.pi)),
+    Wrong("M508", changed(rotary_angles, fall=lambda i, d_k: 2 * i / max(d_k - 2, 1))),
+]
+
+
+# 18.3 ---------------------------------------------------------------------------------------
+
+
+def halves(x):
+    return np.split(x, 2, axis=-1)
+
+
+def neighbours(x):
+    return x[..., 0::2], x[..., 1::2]
+
+
+def from_halves(first, second):
+    return np.concatenate([first, second], axis=-1)
+
+
+def from_neighbours(first, second):
+    return np.stack([first, second], axis=-1).reshape(*first.shape[:-1], -1)
+
+
+def turn(first, second, cos, sin):
+    return first * cos - second * sin, first * sin + second * cos
+
+
+def rotate(x, angles, *, apart=halves, join=from_halves, turned=turn, unit=1.0):
+    """Rotate each pair by its angle, with the parts exchangeable."""
+    cos, sin = np.cos(unit * angles), np.sin(unit * angles)
+    return join(*turned(*apart(x), cos, sin))
+
+
+def rotate_cases(rng):
+    def draw(*leading, n, d_k):
+        x, angles = rng.normal(size=(*leading, n, d_k)), rng.uniform(0.3, 2.8, size=(n, d_k // 2))
+        return Case((x, angles), about=f"x of shape {x.shape}, angles of shape {angles.shape}")
+
+    return [draw(n=2, d_k=4), draw(3, n=2, d_k=6), draw(2, 3, n=5, d_k=10)]
+
+
+def with_angles(spread, swap):
+    """x * cos + swap(x) * sin with an angle for every component."""
+
+    def answer(x, angles):
+        angles = spread(angles)
+        return x * np.cos(angles) + swap(x) * np.sin(angles)
+
+    return answer
+
+
+def swap_halves(x):
+    first, second = halves(x)
+    return from_halves(-second, first)
+
+
+def swap_neighbours(x):
+    first, second = neighbours(x)
+    return from_neighbours(-second, first)
+
+
+def back(first, second, cos, sin):
+    return turn(first, second, cos, -sin)
+
+
+def no_minus(first, second, cos, sin):
+    return first * cos + second * sin, first * sin + second * cos
+
+
+def sine_for_cosine(first, second, cos, sin):
+    return turn(first, second, sin, cos)
+
+
+def first_overwritten(first, second, cos, sin):
+    first = first * cos - second * sin
+    return first, first * sin + second * cos
+
+
+def of_itself(sign):
+    def answer(first, second, cos, sin):
+        return first * (cos + sign * sin), second * (cos - sign * sin)
+
+    return answer
+
+
+def cosine_alone(first, second, cos, sin):
+    return first * cos, second * cos
+
+
+def score_depends_on_the_distance(answer, case):
+    x, _ = case.args
+    n, d_k = x.shape[-2:]
+    like = x.new_tensor if hasattr(x, "new_tensor") else np.asarray
+
+    def scores(start):
+        angles = like(rotary_angles(np.arange(start, start + n), d_k, 100.0))
+        q, k = (np.asarray(answer(part, angles)) for part in (x, x * x))
+        return q @ np.swapaxes(k, -1, -2)
+
+    return bool(np.allclose(scores(0), scores(7), atol=1e-3)) or (
+        "the scores change when all positions move on by 7"
+    )
+
+
+PAIRS_WRONG = [  # the changes that are wrong wherever queries and keys are rotated
+    # lucidrains/PaLM-rlhf-pytorch/issues/56, EleutherAI/gpt-neox/issues/834,
+    # huggingface/transformers/issues/25199, pytorch/torchtitan/issues/335,
+    # jzhang38/TinyLlama/issues/24, nurl-lang/nurl/pull/584 and a dozen more
+    ("M510", {"apart": neighbours, "join": from_neighbours}),
+    ("M512", {"apart": neighbours, "join": from_halves}),
+    ("M512", {"apart": halves, "join": from_neighbours}),
+    ("M513", {"turned": back}),  # karpathy/nanochat turns this way, for queries and keys alike
+    ("M514", {"turned": no_minus}),
+    ("M515", {"turned": sine_for_cosine}),
+    ("M516", {"turned": first_overwritten}),
+    ("M517", {"turned": cosine_alone}),
+    ("M552", {"turned": of_itself(1)}),
+    ("M552", {"turned": of_itself(-1)}),
+    ("M506", {"unit": np.pi / 180}),
+]
+ROTATE_WRONG = [
+    *(Wrong(idea, changed(rotate, **changes)) for idea, changes in PAIRS_WRONG),
+    # raiyanyahya/how-to-train-your-gpt/issues/6
+    Wrong("M511", with_angles(each_twice, swap_halves)),
+    Wrong("M511", with_angles(twice_over, swap_neighbours)),
+]
+
+
+# 18.4 ---------------------------------------------------------------------------------------
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def swiglu(x, gate, up, down, *, curve=silu, other=lambda x: x, meet=np.multiply):
+    """The gated feed-forward network with its parts exchangeable."""
+    return meet(curve(x @ gate.T), other(x @ up.T)) @ down.T
+
+
+def swiglu_cases(rng):
+    def draw(*shape, d_ff):
+        d_model = shape[-1]
+        shapes = [(d_ff, d_model), (d_ff, d_model), (d_model, d_ff)]
+        matrices = (rng.normal(size=size) / np.sqrt(size[1]) for size in shapes)
+        about = f"x of shape {shape}, d_ff = {d_ff}"
+        return Case((rng.normal(0, 2, size=shape), *matrices), about=about)
+
+    return [draw(2, 3, d_ff=5), draw(3, 4, d_ff=7), draw(2, 3, 5, d_ff=11)]
+
+
+def exact_gelu(x):
+    return gelu(x, tanh=False)
+
+
+FEED_WRONG = [  # the feed-forward networks that are wrong alone and in the block
+    # ml-explore/mlx-lm/pull/767, ooples/AiDotNet.Tensors/pull/46
+    ("M518", lambda x, gate, up, down: swiglu(x, up, gate, down)),
+    ("M519", changed(swiglu, other=silu)),
+    # Nijikadesu/breakdown-minimind/issues/3
+    ("M520", lambda x, gate, up, down: silu((x @ gate.T) * (x @ up.T)) @ down.T),
+    ("M553", lambda *args: silu(swiglu(*args, curve=lambda x: x))),
+    ("M553", lambda x, gate, up, down: ((silu(x) @ gate.T) * (x @ up.T)) @ down.T),
+    ("M553", lambda x, gate, up, down: swiglu(silu(x), gate, up, down, curve=lambda x: x)),
+    ("M521", changed(swiglu, curve=gelu)),
+    ("M521", changed(swiglu, curve=exact_gelu)),
+    ("M522", changed(swiglu, curve=sigmoid)),
+    ("M523", changed(swiglu, curve=lambda x: np.maximum(x, 0))),
+    ("M524", changed(swiglu, meet=np.add)),
+    ("M525", changed(swiglu, meet=lambda a, b: a)),  # google-research/timesfm/issues/493
+    ("M525", lambda x, gate, up, down: swiglu(x, up, gate, down, meet=lambda a, b: a)),
+    ("M526", changed(swiglu, curve=lambda x: x)),
+    ("M527", changed(swiglu, curve=lambda x: x * sigmoid(-x))),
+]
+
+
+# 18.5 ---------------------------------------------------------------------------------------
+
+
+def repeat_kv(x, heads, *, number=lambda heads, kv_heads: heads // kv_heads):
+    return np.repeat(x, number(heads, x.shape[-3]), axis=-3)
+
+
+def repeat_cases(rng):
+    def draw(*leading, heads, kv_heads, n, d_k):
+        x = rng.normal(size=(*leading, kv_heads, n, d_k)).round(2)
+        about = f"{kv_heads} KV heads for {heads} query heads, {n} tokens, d_k = {d_k}"
+        about += f", a batch of {leading[0]}" if leading else ""
+        return Case((x, heads), about=about)
+
+    return [draw(heads=4, kv_heads=2, n=3, d_k=1), draw(heads=9, kv_heads=3, n=2, d_k=4),
+            draw(2, heads=6, kv_heads=3, n=5, d_k=2)]  # fmt: skip
+
+
+def by_index(choose):
+    def answer(x, heads):
+        kv_heads = x.shape[-3]
+        return x[..., [choose(i, heads, kv_heads) for i in range(heads)], :, :]
+
+    return answer
+
+
+def from_the_front(axis, counted):
+    """Repeat an axis counted from the front, so often that the `counted` axis would fit."""
+    return lambda x, heads: np.repeat(x, heads // x.shape[counted], axis=axis)
+
+
+def tokens_repeated(x, heads):
+    repeated = np.repeat(x, heads // x.shape[-3], axis=-2)
+    return repeated.reshape(*x.shape[:-3], heads, *x.shape[-2:])
+
+
+def in_turn(i, heads, kv_heads):
+    return i % kv_heads
+
+
+REPEAT_WRONG = [
+    # onnx/onnx/pull/7274, fkodom/grouped-query-attention-pytorch/issues/5
+    Wrong("M324", by_index(in_turn)),
+    Wrong("M325", by_index(lambda i, heads, kv_heads: 0)),
+    Wrong("M528", from_the_front(0, counted=0)),
+    Wrong("M528", from_the_front(0, counted=-3)),
+    Wrong("M528", from_the_front(1, counted=1)),
+    Wrong("M528", from_the_front(1, counted=-3)),
+    Wrong("M529", tokens_repeated),  # ByteDance-Seed/VeOmni/pull/162
+    Wrong("M530", changed(repeat_kv, number=lambda heads, kv_heads: kv_heads)),
+    Wrong("M530", changed(repeat_kv, number=lambda heads, kv_heads: heads)),
+]
+
+
+# 18.6 ---------------------------------------------------------------------------------------
+
+
+def as_it_is(x, position, base):
+    return x
+
+
+def turned_at(x, position, base, how=rotate):
+    """The rows of x, rotated as if the first stood at this position."""
+    positions = np.arange(position, position + len(x))
+    return how(x, rotary_angles(positions, x.shape[-1], base))
+
+
+def decode_step(x, query, key, value, keys, values, base, *, place=len, turns=(turned_at,) * 2,
+                value_turn=as_it_is, stored=None, read=lambda keys, base: keys, past=True,
+                front=False, carry=True, scale=1.0):  # fmt: skip
+    """One token after those in the cache, with the parts exchangeable."""
+    at = place(keys)
+    q, k = (how(x[None] @ w.T, at, base) for how, w in zip(turns, (query, key), strict=True))
+    v = value_turn(x[None] @ value.T, at, base)
+    order = slice(None, None, -1 if front else 1)
+    seen = np.concatenate([keys, k][order]) if past else k
+    all_values = np.concatenate([values, v][order]) if past else v
+    output = attend(q * scale, read(seen, base), all_values).output[0]
+    kept = x[None] @ key.T if stored else k
+    if not carry:
+        return output, keys, values
+    return output, *(np.concatenate(pair[order]) for pair in ([keys, kept], [values, v]))
+
+
+def step_cases(rng):
+    def draw(old, d_model, d_k, base):
+        shapes = [(d_model,), (d_k, d_model), (d_k, d_model), (d_k, d_model)]
+        x, query, key, value = (rng.normal(size=shape) for shape in shapes)
+        keys = turned_at(rng.normal(size=(old, d_k)), 0, base)
+        values = rng.normal(size=(old, d_k))
+        matrices = (w / np.sqrt(d_model) for w in (query, key, value))
+        about = f"a token after {old} others, d_model = {d_model}, d_k = {d_k}, base = {base:,}"
+        return Case((x, *matrices, keys, values, base), about=about)
+
+    return [draw(2, 3, 4, 100), draw(3, 5, 6, 100_000), draw(7, 5, 4, 500)]
+
+
+def turned_by(**changes):
+    return lambda x, position, base: turned_at(x, position, base, how=changed(rotate, **changes))
+
+
+def one_by_one(answer, case):
+    """From an empty cache, each call given what the one before returned."""
+    _, query, key, value, _, _, base = case.args
+    n = 5
+    tokens = np.random.default_rng(18).normal(size=(n, query.shape[1]))
+    plain = [np.asarray(w, dtype=np.float64) for w in (query, key, value)]
+    q, k, v = (tokens @ w.T for w in plain)
+    whole = attend(turned_at(q, 0, base), turned_at(k, 0, base), v, masks.causal(n)).output
+    like = query.new_tensor if hasattr(query, "new_tensor") else np.asarray
+    tokens, keys, outputs = like(tokens), like(np.empty((0, query.shape[0]))), []
+    values = keys
+    for token in tokens:
+        output, keys, values = answer(token, query, key, value, keys, values, base)
+        outputs.append(np.asarray(output))
+    return bool(np.allclose(outputs, whole, atol=1e-4)) or (
+        "from an empty cache, token by token, the outputs are not those of the whole sequence"
+    )
+
+
+STEP_WRONG = [
+    # Blaizzy/mlx-vlm/issues/1983, RobertCsordas/moeut/pull/6; position 0 is no rotation at all
+    Wrong("M509", changed(decode_step, place=lambda keys: 0)),
+    # fla-org/flash-linear-attention/issues/766
+    Wrong("M505", changed(decode_step, place=lambda keys: len(keys) + 1)),
+    Wrong("M505", changed(decode_step, place=lambda keys: len(keys) - 1)),
+    Wrong("M531", changed(decode_step, turns=(turned_at, as_it_is))),
+    Wrong("M531", changed(decode_step, turns=(as_it_is, turned_at))),
+    # mistralai/mistral-inference/issues/147
+    Wrong("M532", changed(decode_step, value_turn=turned_at)),
+    Wrong("M533", changed(decode_step, stored=True)),  # EleutherAI/gpt-neox/pull/363
+    # NeuraLegion/shainet/pull/110
+    Wrong("M534", changed(decode_step, read=lambda keys, base: turned_at(keys, 0, base))),
+    Wrong("M534", changed(decode_step, turns=(turned_at, as_it_is), stored=True,
+                          read=lambda keys, base: turned_at(keys, 0, base))),
+    *(Wrong(idea, changed(decode_step, turns=(turned_by(**changes),) * 2))
+      for idea, changes in PAIRS_WRONG),
+    Wrong("M498", base_10000(decode_step, 6)),
+    Wrong("M262", changed(decode_step, past=False)),
+    Wrong("M307", changed(decode_step, front=True)),
+    Wrong("M327", changed(decode_step, carry=False)),
+    Wrong("M01", lambda x, query, *rest: decode_step(x, query, *rest, scale=len(query) ** 0.5)),
+]  # fmt: skip
+
+
+# 18.7 ---------------------------------------------------------------------------------------
+
+
+def eps_5(x, gain):
+    return rms_norm(x, gain, 1e-5)
+
+
+def llama_block(x, layer, heads, kv_heads, base, *, norm=eps_5, feed=swiglu, frame=pre_norm,
+                turn_query=turned_at, turn_key=turned_at, turn_value=as_it_is, share=repeat_kv,
+                mask=masks.causal, scale=None, join=merge_heads, project=True,
+                whole=False):  # fmt: skip
+    """One block with its parts exchangeable; with `whole`, rotated before the heads are split."""
+
+    def per_head(x, count, how):
+        if whole:
+            return split_heads(turned(x, how), count)
+        return turned(split_heads(x, count), how)
+
+    def turned(x, how):
+        flat = x.reshape(-1, *x.shape[-2:])
+        return np.stack([how(rows, 0, base) for rows in flat]).reshape(x.shape)
+
+    def attention(x):
+        q = per_head(x @ layer["query"].T, heads, turn_query)
+        k = share(per_head(x @ layer["key"].T, kv_heads, turn_key), heads)
+        v = share(per_head(x @ layer["value"].T, kv_heads, turn_value), heads)
+        output = join(attend(q, k, v, mask and mask(x.shape[-2]), scale=scale).output)
+        return output @ layer["out"].T if project else output
+
+    def feed_forward(x):
+        return feed(x, layer["gate"], layer["up"], layer["down"])
+
+    gains = "attention_norm", "feed_forward_norm"
+    norms = [lambda x, gain=layer[name]: norm(x, gain) for name in gains]
+    return frame(x, attention, feed_forward, *norms)
+
+
+def block_cases(rng):
+    def draw(*leading, n, d_k, heads, kv_heads, d_ff, base):
+        d_model, d_kv = d_k * heads, d_k * kv_heads
+        shapes = {"query": (d_model, d_model), "key": (d_kv, d_model), "value": (d_kv, d_model),
+                  "out": (d_model, d_model), "gate": (d_ff, d_model), "up": (d_ff, d_model),
+                  "down": (d_model, d_ff)}  # fmt: skip
+        layer = {name: rng.normal(size=shape) / np.sqrt(shape[1]) for name, shape in shapes.items()}
+        for name in ("attention_norm", "feed_forward_norm"):
+            layer[name] = rng.normal(1, 0.4, size=d_model)
+        x = rng.normal(0.4, 1, size=(*leading, n, d_model))
+        about = f"x of shape {x.shape}, {heads} query heads, {kv_heads} KV heads, d_k = {d_k}"
+        return Case((x, layer, heads, kv_heads, base), about=f"{about}, base = {base:,}")
+
+    return [draw(n=3, d_k=4, heads=4, kv_heads=2, d_ff=7, base=100),
+            draw(2, n=5, d_k=6, heads=6, kv_heads=3, d_ff=11, base=100_000)]  # fmt: skip
+
+
+def transposed(*names):
+    def answer(x, layer, *rest):
+        return llama_block(x, {**layer, **{name: layer[name].T for name in names}}, *rest)
+
+    return answer
+
+
+def layer_norm(x, gain):
+    return rms_norm(x, gain, 1e-5, centre=True)
+
+
+def joined_by_view(x):
+    return x.reshape(*x.shape[:-3], x.shape[-2], -1)
+
+
+def scaled_by_the_model(x, *rest):
+    return llama_block(x, *rest, scale=x.shape[-1] ** -0.5)
+
+
+def both_turned(how):
+    return changed(llama_block, turn_query=how, turn_key=how)
+
+
+BLOCK_WRONG = [
+    *(Wrong(idea, changed(llama_block, frame=frame)) for idea, frame in FRAMES),
+    Wrong("M486", changed(llama_block, norm=layer_norm)),
+    Wrong("M492", changed(llama_block, norm=lambda x, gain: eps_5(x, 1.0))),
+    Wrong("M493", changed(llama_block, norm=lambda x, gain: eps_5(x, 1 + gain))),
+    Wrong("M494", changed(llama_block, norm=lambda x, gain: rms_norm(
+        x, gain, 1e-5, total=np.sum))),
+    # M512 and M515 change queries and keys alike, so that the scores do not tell them apart.
+    *(Wrong(idea, both_turned(turned_by(**changes)))
+      for idea, changes in PAIRS_WRONG if idea not in ("M512", "M515")),
+    Wrong("M498", base_10000(llama_block, 4)),
+    Wrong("M531", changed(llama_block, turn_key=as_it_is)),
+    Wrong("M531", changed(llama_block, turn_query=as_it_is)),
+    Wrong("M532", changed(llama_block, turn_value=turned_at)),
+    Wrong("M535", both_turned(as_it_is)),
+    Wrong("M536", changed(llama_block, whole=True)),  # lucidrains/rotary-embedding-torch/issues/4
+    Wrong("M324", changed(llama_block, share=by_index(in_turn))),
+    Wrong("M325", changed(llama_block, share=by_index(lambda i, heads, kv_heads: 0))),
+    Wrong("M537", changed(llama_block, mask=None)),
+    Wrong("M01", changed(llama_block, scale=1.0)),
+    Wrong("M03", scaled_by_the_model),
+    Wrong("M38", changed(llama_block, join=joined_by_view)),
+    Wrong("M40", changed(llama_block, project=False)),
+    *(Wrong("M538", transposed(*names)) for names in (["query"], ["out"], ["query", "out"])),
+    *(Wrong(idea, changed(llama_block, feed=feed)) for idea, feed in FEED_WRONG),
+]  # fmt: skip
+
+
+# 18.8 ---------------------------------------------------------------------------------------
+
+
+def to_halves(w, heads, *, order=lambda d_k: [*range(0, d_k, 2), *range(1, d_k, 2)]):
+    apart = w.reshape(heads, -1, w.shape[-1])
+    return apart[:, order(apart.shape[1])].reshape(w.shape)
+
+
+def reorder_cases(rng):
+    def draw(heads, d_k, d_model):
+        w = rng.normal(size=(heads * d_k, d_model)).round(1)
+        return Case((w, heads), about=f"{heads} heads, d_k = {d_k}, d_model = {d_model}")
+
+    return [draw(2, 4, 8), draw(3, 6, 18), draw(2, 10, 20), draw(3, 6, 36)]
+
+
+def opposite(d_k):
+    return np.argsort([*range(0, d_k, 2), *range(1, d_k, 2)])
+
+
+def odd_first(d_k):
+    return [*range(1, d_k, 2), *range(0, d_k, 2)]
+
+
+def columns(w, heads):
+    d_k = len(w) // heads
+    return to_halves(w.T, w.shape[1] // d_k).T
+
+
+def heads_last(w, heads):
+    """The heads taken as the last axis of the rows: head i gets every row number i modulo heads."""
+    apart = w.reshape(-1, heads, w.shape[-1])
+    order = [*range(0, len(apart), 2), *range(1, len(apart), 2)]
+    return apart[order].reshape(w.shape)
+
+
+def same_scores(answer, case):
+    """Neighbours with the old rows, halves with the new ones, and the same matrix for the keys."""
+    w, heads = case.args
+    x = np.random.default_rng(18).normal(size=(3, w.shape[1]))
+    angles = rotary_angles(np.arange(3), w.shape[0] // heads, 100.0)
+
+    def scores(w, **convention):
+        q = rotate(split_heads(x @ np.asarray(w).T, heads), angles, **convention)
+        return q @ np.swapaxes(q, -1, -2)
+
+    before = scores(w, apart=neighbours, join=from_neighbours)
+    return bool(np.allclose(scores(answer(w, heads)), before, atol=1e-3)) or (
+        "with the new rows, rotated in halves, the scores are not those of the old rows, "
+        "rotated as neighbours"
+    )
+
+
+REORDER_WRONG = [
+    Wrong("M539", changed(to_halves, order=opposite)),  # InternLM/lmdeploy/issues/2639
+    Wrong("M540", lambda w, heads: to_halves(w, 1)),
+    Wrong("M540", heads_last),
+    Wrong("M541", columns),
+    Wrong("M541", lambda w, heads: to_halves(w.T, 1).T),
+    Wrong("M542", changed(to_halves, order=odd_first)),
+    # jzhang38/TinyLlama/issues/24, nurl-lang/nurl/pull/584
+    Wrong("M543", changed(to_halves, order=lambda d_k: list(range(d_k)))),
+    Wrong("M543", changed(to_halves, order=lambda d_k: list(range(d_k))[::-1])),
+]
+
+
+# 18.9 ---------------------------------------------------------------------------------------
+
+
+def count(vocab, d_model, heads, kv_heads, layers, d_ff, bytes_each, *, tables=1, kv=None,
+          query=1, out=1, wide=3, biases=0, norms=2, last=1, stored=2, kept=None,
+          deep=None):  # fmt: skip
+    """The parameters of a Llama and the bytes that one token adds to its KV cache."""
+    d_k = d_model // heads
+    kv, kept = (kv_heads if number is None else number for number in (kv, kept))
+    attention = (query + out) * d_model**2 + 2 * kv * d_k * d_model
+    # GPT-2 would have a bias for each of the seven outputs of the linear layers.
+    small = norms * d_model + biases * (3 * d_model + 2 * kv * d_k + 2 * d_ff)
+    layer = attention + wide * d_model * d_ff + small
+    parameters = (tables * vocab + last) * d_model + layers * layer
+    return parameters, stored * kept * d_k * (layers if deep is None else deep) * bytes_each
+
+
+def count_cases(rng):
+    del rng  # sizes have no random part
+    sizes = [(7, 12, 6, 3, 2, 11, 4), (49_152, 576, 9, 3, 30, 1_536, 2),
+             (1_000, 320, 10, 5, 6, 700, 1)]  # fmt: skip
+    words = "vocabulary {:,}, d_model = {}, {} query heads, {} KV heads, {} layers, d_ff = {:,}"
+    return [Case(size, about=f"{words}, {{}} bytes".format(*size)) for size in sizes]
+
+
+def counted(**factors):
+    return lambda *sizes: count(*sizes, **factors)
+
+
+def by_query_heads(*names):
+    """The number of query heads in the place of the number of KV heads."""
+    return lambda *sizes: count(*sizes, **dict.fromkeys(names, sizes[2]))
+
+
+COUNT_WRONG = [
+    Wrong("M544", counted(tables=2)),
+    Wrong("M545", by_query_heads("kv")),
+    Wrong("M545", by_query_heads("kv", "kept")),
+    Wrong("M296", by_query_heads("kept")),
+    Wrong("M546", counted(wide=2)),
+    Wrong("M545+M546", lambda *sizes: count(*sizes, kv=sizes[2], kept=sizes[2], wide=2)),
+    Wrong("M292", lambda vocab, d_model, heads, kv_heads, layers, d_ff, bytes_each: count(
+        vocab, d_model, heads, kv_heads, layers, 4 * d_model, bytes_each)),
+    Wrong("M547", counted(biases=1)),
+    *(Wrong("M548", counted(norms=norms, last=last))
+      for norms, last in ((0, 0), (0, 1), (2, 0), (1, 1), (1, 0), (4, 2), (4, 1))),
+    Wrong("M549", counted(out=0)),
+    Wrong("M295", counted(stored=1)),
+    Wrong("M297", counted(deep=1)),
+    Wrong("M341", lambda *sizes: count(*sizes[:-1], 1)),
+]  # fmt: skip
+
+
+EXERCISE = Exercise(
+    chapter="18",
+    title="From GPT-2 to the model on your laptop",
+    tasks=[
+        Task(
+            id="18.1", name="rms_norm", title="RMSNorm", difficulty=2, importance=5, minutes=8,
+            reference=rms_norm, cases=norm_cases, wrong=NORM_WRONG, read=f"{PAGE}#rmsnorm",
+            laws=[Law("M497", "half precision does not overflow", holds_in_half_precision)],
+        ),
+        Task(
+            id="18.2", name="rotary_angles", title="The angle of a position", difficulty=2,
+            importance=5, minutes=8, reference=rotary_angles, cases=angle_cases,
+            wrong=ANGLE_WRONG, read=ROTARY,
+        ),
+        Task(
+            id="18.3", name="rotate", title="Rotate queries and keys", difficulty=3,
+            importance=5, minutes=10, reference=rotate, cases=rotate_cases, wrong=ROTATE_WRONG,
+            read=f"{PAGE}#two-conventions-for-the-pairs",
+            laws=[Law(None, "a score depends on the distance of two positions alone",
+                      score_depends_on_the_distance)],
+        ),
+        Task(
+            id="18.4", name="swiglu", title="SwiGLU", difficulty=2, importance=5, minutes=8,
+            reference=swiglu, cases=swiglu_cases, read=f"{PAGE}#swiglu",
+            wrong=[Wrong(idea, answer) for idea, answer in FEED_WRONG],
+        ),
+        Task(
+            id="18.5", name="repeat_kv", title="Grouped KV heads", difficulty=2, importance=4,
+            minutes=6, reference=repeat_kv, cases=repeat_cases, wrong=REPEAT_WRONG,
+            read=f"{PAGE}#grouped-kv-heads",
+        ),
+        Task(
+            id="18.6", name="decode_step", title="One step with the KV cache", difficulty=4,
+            importance=5, minutes=15, reference=decode_step, cases=step_cases,
+            wrong=STEP_WRONG, read=KV_CACHE,
+            laws=[Law(None, "token by token gives what the whole sequence gives", one_by_one)],
+        ),
+        Task(
+            id="18.7", name="llama_block", title="The whole block", difficulty=4, importance=5,
+            minutes=20, reference=llama_block, cases=block_cases, wrong=BLOCK_WRONG,
+            read=f"{PAGE}#smollm2-whole",
+        ),
+        Task(
+            id="18.8", name="to_halves", title="From neighbours to halves", difficulty=3,
+            importance=3, minutes=15, reference=to_halves, cases=reorder_cases,
+            wrong=REORDER_WRONG, read=f"{PAGE}#two-conventions-for-the-pairs",
+            laws=[Law(None, "the scores stay what they were", same_scores)],
+        ),
+        Task(
+            id="18.9", name="count", title="Count SmolLM2", difficulty=2, importance=4,
+            minutes=10, reference=count, cases=count_cases, wrong=COUNT_WRONG,
+            read=f"{PAGE}#smollm2-whole",
+        ),
+    ],
+)  # fmt: skip
