@@ -1,0 +1,229 @@
+"""The figure of words and arrows shows what was recorded, and can be operated in every way."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+from traitlets import TraitError
+
+from figures.widgets import word_arrows
+from figures.widgets.word_arrows import HEADS, RECORDED, WordArrows, as_word, percent, recording
+from tests.book.test_book import AXE, RULES
+from tests.figures.widgets.node import call
+
+NAMES = [sentence["name"] for sentence in RECORDED["sentences"]]
+STORED = {sentence["name"]: sentence for sentence in RECORDED["sentences"]}
+COUNT = RECORDED["layers"] * HEADS
+SUBJECT = 26 * HEADS  # layer 26, head 0
+
+
+def test_the_file_is_small_and_offers_all_heads_and_eight_sentences():
+    assert word_arrows.Path(word_arrows.__file__).with_suffix(".json").stat().st_size < 300_000
+    assert COUNT == 270
+    assert len(NAMES) >= 8
+    assert len(WordArrows()._repr_mimebundle_()[0]["text/html"]) < 30_000
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_reads_the_weights_that_python_reads(name):
+    tables = call("word_arrows.js", "unpackWeights", STORED[name], COUNT)
+    assert len(tables) == COUNT
+    n = len(STORED[name]["tokens"])
+    for head in range(0, COUNT, 7):
+        table = np.zeros((n, n))
+        for i, row in enumerate(tables[head]):
+            table[i, : i + 1] = row
+        np.testing.assert_allclose(table, recording(name).weights(head), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_row_of_weights_sums_to_1_but_for_the_rounding_to_hundredths(name):
+    n = len(STORED[name]["tokens"])
+    for head in range(COUNT):
+        missing = 1 - recording(name).weights(head).sum(1)
+        assert (np.abs(missing) <= 0.005 * np.arange(1, n + 1) + 1e-9).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_reads_the_probabilities_that_python_reads(name):
+    chances = call("word_arrows.js", "unpackChances", STORED[name])
+    np.testing.assert_allclose(chances, recording(name).chances(), rtol=1e-9)
+    assert np.shape(chances) == (COUNT + 1, 6)
+    assert max(map(sum, chances)) <= 1.01
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_effect_of_a_head_is_the_change_of_the_log_odds_of_the_right_word(name):
+    text = recording(name)
+    p = text.chances()
+    sign = 1 if text.right == 0 else -1
+    wanted = sign * (np.log(p[1:, 0] / p[1:, 1]) - np.log(p[0, 0] / p[0, 1]))
+    np.testing.assert_allclose(
+        call("word_arrows.js", "effects", p.tolist(), text.right), wanted, atol=1e-9
+    )
+    first = call("word_arrows.js", "mostNeeded", wanted.tolist(), 3)
+    assert first == np.argsort(wanted, kind="stable")[:3].tolist()
+
+
+def test_the_right_word_is_the_likelier_of_the_two_in_every_sentence():
+    for name in NAMES:
+        text = recording(name)
+        assert np.argmax(text.chances()[0, :2]) == text.right, name
+
+
+def test_one_head_fetches_the_subject_and_the_answer_falls_with_it():
+    keys, key = recording("keys"), recording("key")
+    assert keys.weights(SUBJECT)[-1].argmax() == keys.tokens.index(" keys")
+    assert keys.odds() > 6
+    assert key.odds() < 1 / 75
+    assert keys.odds(without=SUBJECT) < 1
+    changes = np.array([abs(math.log(keys.odds(head) / keys.odds())) for head in range(COUNT)])
+    assert (changes >= changes[SUBJECT]).sum() == 2
+    assert np.median(changes) < 0.1
+
+
+def test_each_named_head_does_what_its_button_says():
+    for preset in RECORDED["presets"]:
+        text = recording(preset["sentence"] or "keys")
+        table = text.weights(preset["head"])
+        later = np.arange(2, len(table))
+        match preset["label"]:
+            case "the word before":
+                assert table[later, later - 1].mean() > 0.5
+            case "attention sink":
+                assert table[1:, 0].mean() > 0.9
+            case "induction":
+                assert text.tokens[int(table[-1].argmax()) - 1] == text.tokens[-1]
+            case "fetches the subject":
+                assert text.tokens[int(table[-1].argmax())] == " keys"
+            case unknown:
+                raise AssertionError(f"no test says what a head does that is called {unknown}")
+
+
+TABLE = [[1.0], [0.6, 0.4], [0.02, 0.5, 0.48], [0.9, 0.0, 0.06, 0.04]]
+
+
+def test_arrows_go_back_and_are_left_out_where_the_weight_is_small():
+    assert call("word_arrows.js", "arrows", TABLE, 3, False) == [
+        {"from": 3, "to": 0, "weight": 0.9},
+        {"from": 3, "to": 2, "weight": 0.06},
+    ]
+    every = call("word_arrows.js", "arrows", TABLE, 3, True, 0.15)
+    assert [(arrow["from"], arrow["to"]) for arrow in every] == [(1, 0), (2, 1), (3, 0)]
+
+
+def test_an_arc_starts_at_one_word_and_ends_above_the_other():
+    assert call("word_arrows.js", "arc", 90, 10, 60, 132, False, 5) == (
+        "M90 132 C90 52 10 52 10 127"
+    )
+    assert call("word_arrows.js", "arc", 90, 10, 60, 132, True, 5) == "M0 90 C80 90 80 10 5 10"
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [(0.118, "12%"), (0.0187, "1.9%"), (0.003, "0.30%"), (0.0996, "10%"), (0.00996, "1.0%"),
+     (1.0, "100%"), (0.0, "0.00%")],
+)  # fmt: skip
+def test_a_share_is_written_alike_in_the_page_and_in_python(p, text):
+    assert call("word_arrows.js", "percent", p) == percent(p) == text
+
+
+@pytest.mark.parametrize(
+    ("token", "word"),
+    [(" keys", "keys"), ("ill", "-ill"), (".", "full stop"), ("\n", "a new line")],
+)
+def test_a_token_is_written_as_a_word_alike_in_the_page_and_in_python(token, word):
+    assert call("word_arrows.js", "asWord", token) == as_word(token) == word
+
+
+def test_the_pieces_of_a_word_belong_together():
+    tokens = ["Z", "or", "vex", " Qu", "ill", ".", " Z", "or"]
+    assert call("word_arrows.js", "pieces", tokens) == [[0, 1, 2], [3, 4], [5], [6, 7]]
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [([0.6, 0.1], "were is 6.0 times as likely as was"),
+     ([0.1, 0.103], "was is about as likely as were"),
+     ([0.003, 0.24], "was is 80 times as likely as were")],
+)  # fmt: skip
+def test_the_verdict_says_which_of_the_two_is_likelier_and_by_how_much(p, text):
+    assert call("word_arrows.js", "verdict", [" were", " was"], p) == text
+
+
+def test_a_sentence_that_was_not_recorded_is_refused():
+    with pytest.raises(TraitError, match="`sentence` must be one of keys"):
+        WordArrows(sentence="cats")
+    with pytest.raises(KeyError, match="`name` must be one of keys"):
+        recording("cats")
+
+
+def test_the_first_look_shows_the_arrow_to_keys_and_both_words(widget_page):
+    page = widget_page(WordArrows())
+    thick = page.locator('g[data-arrow="14,1"] path')
+    assert float(thick.get_attribute("stroke-width")) > 6
+    readout = page.locator("[data-name=arrows]")
+    expect(readout).to_contain_text("Head 26.0 looks from table back to keys with 0.75")
+    expect(readout).to_contain_text("With all heads, were is 6.3 times as likely as was.")
+    expect(page.locator("[data-name=were]")).to_have_text("12%")
+    page.get_by_label("key", exact=True).first.check()
+    expect(readout).to_contain_text("was is 79 times as likely as were")
+
+
+def test_a_head_is_taken_out_and_put_back_by_keyboard(widget_page):
+    page = widget_page(WordArrows())
+    page.get_by_role("button", name="Take head 26.0 out").press("Enter")
+    expect(page.locator("[data-name=arrows]")).to_contain_text(
+        "Without head 26.0, was is 1.1 times as likely as were."
+    )
+    expect(page.locator("[data-name=was]")).to_have_text("1.9% → 9.6%")
+    expect(page.locator("g.kit-gone")).to_have_count(2)
+    page.get_by_role("button", name="Put head 26.0 back").press("Enter")
+    expect(page.locator("[data-name=was]")).to_have_text("1.9%")
+
+
+def test_every_head_and_every_word_is_reached_by_keyboard(widget_page):
+    page = widget_page(WordArrows())
+    readout = page.locator("[data-name=arrows]")
+    page.get_by_label("layer", exact=True).press("Home")
+    page.get_by_label("head in it").press("End")
+    expect(readout).to_contain_text("Head 0.8 looks from table")
+    word = page.get_by_role("radio", name=re.compile("^table"))
+    word.press("ArrowLeft")
+    expect(readout).to_contain_text("Head 0.8 looks from the")
+    page.keyboard.press("Home")
+    expect(readout).to_contain_text("The first word can look at nothing but itself.")
+
+
+def test_a_story_and_a_named_head_are_chosen(widget_page):
+    page = widget_page(WordArrows())
+    readout = page.locator("[data-name=arrows]")
+    page.get_by_label("What comes next?").select_option("a capital")
+    expect(readout).to_contain_text("Head 23.4 looks from is back to France")
+    page.get_by_role("button", name="induction 18.6").click()
+    expect(readout).to_contain_text("back to Qu with")
+    expect(page.get_by_label("What comes next?")).to_have_value("a name that came before")
+    page.get_by_role("button", name="attention sink").click()
+    expect(page.locator("g.kit-sink")).to_have_count(14)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_fits_a_phone_and_fingers(widget_page, name):
+    page = widget_page(WordArrows(sentence=name), width=360)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    for target in page.locator(".kit button, .kit select, .kit .kit-toggle").all():
+        box = target.bounding_box()
+        assert min(box["width"], box["height"]) >= 24, target.inner_html()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_is_accessible(widget_page, theme):
+    for width in (1000, 360):
+        page = widget_page(WordArrows(out=True), width=width, theme=theme)
+        page.add_script_tag(path=AXE)
+        violations = [
+            line for line in page.evaluate(RULES) if not line.startswith(("page-has", "region"))
+        ]
+        assert violations == []
