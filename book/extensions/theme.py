@@ -66,7 +66,10 @@ def lay_in(app):
             copy(file, static / "fonts" / file.name)
     for script in sorted((source / "figures" / "widgets").glob("*.js")):
         copy(script, static / "widgets" / script.name)
-    copy(source / "figures" / "widgets" / "kit.css", static / "kit.css")
+    figures = source / "figures" / "widgets"
+    copy(figures / "kit.css", static / "kit.css")
+    # Too large to stand on each page that shows the figure, so its module asks for it.
+    copy(figures / "word_arrows.json", static / "widgets" / "word_arrows.json")
     (static / "palette.css").write_text(palette.css(), "utf8")
 
 
