@@ -5,7 +5,7 @@ import { fmt } from "./arithmetic.js";
 import { button, choice, column, frame, h, readout, row, slider, svg, toggle, unique } from "./kit.js";
 
 const LEAST = 0.05; // thinner arrows are not drawn; the numbers at the words still say them
-const TENFOLD = Math.log(10); // the change of the odds that has the darkest colour
+const TENFOLD = Math.log(10); // the change of the odds that has the strongest colour
 
 /** The weights of one recorded sentence: a table for each head, row i as long as i + 1. */
 export function unpackWeights({ tokens, weights }, heads) {
@@ -183,7 +183,7 @@ function stage({ onQuery }) {
   return { el, set };
 }
 
-/** All heads as squares: the darker, the more the right word needs the head. */
+/** All heads as squares: the stronger the blue, the more the right word needs the head. */
 function headMap({ layers, heads, onPick }) {
   const squares = Array.from({ length: layers * heads }, (_, head) =>
     svg("rect", { x: 10 * Math.floor(head / heads), y: 10 * (head % heads), width: 9, height: 9 }),
@@ -273,8 +273,8 @@ function build({ model, el, recorded }) {
 
   function showHeads({ words, right }, changes, state) {
     const rival = [asWord(words[right]), asWord(words[1 - right])];
-    map.set(changes, state.head, `All ${changes.length} heads as squares; the darkest are ${mostNeeded(changes, 3).map((at) => headName(at, heads)).join(", ")}`);
-    legend.textContent = `Each square is a head, layer 0 at the left: the darker, the more the odds of ${rival[0]} against ${rival[1]} fall without it; brown, they rise.`;
+    map.set(changes, state.head, `All ${changes.length} heads as squares; most needed are ${mostNeeded(changes, 3).map((at) => headName(at, heads)).join(", ")}`);
+    legend.textContent = `Each square is a head, layer 0 at the left: the stronger its blue, the more the odds of ${rival[0]} against ${rival[1]} fall without it; brown, they rise.`;
     needed.replaceChildren(...mostNeeded(changes, 3).map((at) => button(headName(at, heads), () => pick(at))));
   }
 
