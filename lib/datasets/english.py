@@ -35,6 +35,14 @@ NAMES = (
 )  # fmt: skip
 """Twenty pairs of names, each of a single token of SmolLM2 after a space."""
 
+BEGINNINGS = (
+    "The old man", "The little girl", "My best friend", "The young doctor", "In the morning",
+    "The black cat", "A long journey", "The last train", "The new teacher", "On the island",
+    "The weather today", "The first day", "Our summer holiday", "The small village",
+    "The king said", "She was a", "Once upon a", "The best way", "He opened the", "The city of",
+)  # fmt: skip
+"""Twenty beginnings of texts, each of three tokens of SmolLM2."""
+
 RIDDLE = "The {} that the man with the two large dogs had left on the table"
 """The sentence that opens the course, without its subject and its verb."""
 

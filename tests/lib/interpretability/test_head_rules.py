@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from lib.datasets.english import FRAMES, NAMES, ORDINARY, RIDDLE
+from lib.datasets.english import BEGINNINGS, FRAMES, NAMES, ORDINARY, RIDDLE
 from lib.interpretability.head_rules import heads_off
 from lib.interpretability.head_scores import previous_token_score
 from lib.models.config import LlamaConfig
@@ -89,6 +89,7 @@ def test_smollm2_needs_head_26_0_for_the_keys_and_its_heads_score_as_the_chapter
     except FileNotFoundError as error:
         pytest.skip(str(error))
     assert {len(tokenizer.encode(text)) for text in ORDINARY} == {10}
+    assert {len(tokenizer.encode(text)) for text in BEGINNINGS} == {3}
     assert {len(tokenizer.encode(f" {name}")) for pair in NAMES for name in pair} == {1}
     was, were = (tokenizer.encode(word)[0] for word in (" was", " were"))
     rows = [tokenizer.encode(RIDDLE.format(word)) for word in ("keys", "key")]
