@@ -263,21 +263,25 @@ def score_depends_on_the_distance(answer, case):
     )
 
 
-PAIRS_WRONG = [  # the changes that are wrong wherever queries and keys are rotated
-    # lucidrains/PaLM-rlhf-pytorch/issues/56, EleutherAI/gpt-neox/issues/834,
-    # huggingface/transformers/issues/25199, pytorch/torchtitan/issues/335,
-    # jzhang38/TinyLlama/issues/24, nurl-lang/nurl/pull/584 and a dozen more
+SCORES_WRONG = [  # the changes that show even in the scores of rotated queries and keys
     ("M510", {"apart": neighbours, "join": from_neighbours}),
-    ("M512", {"apart": neighbours, "join": from_halves}),
-    ("M512", {"apart": halves, "join": from_neighbours}),
     ("M513", {"turned": back}),  # karpathy/nanochat turns this way, for queries and keys alike
     ("M514", {"turned": no_minus}),
-    ("M515", {"turned": sine_for_cosine}),
     ("M516", {"turned": first_overwritten}),
     ("M517", {"turned": cosine_alone}),
     ("M552", {"turned": of_itself(1)}),
     ("M552", {"turned": of_itself(-1)}),
     ("M506", {"unit": np.pi / 180}),
+]
+PAIRS_WRONG = [  # the changes that are wrong wherever a vector is rotated
+    # lucidrains/PaLM-rlhf-pytorch/issues/56, EleutherAI/gpt-neox/issues/834,
+    # huggingface/transformers/issues/25199, pytorch/torchtitan/issues/335,
+    # jzhang38/TinyLlama/issues/24, nurl-lang/nurl/pull/584 and a dozen more
+    *SCORES_WRONG,
+    # These change queries and keys in the same way, so the scores stay as they were.
+    ("M512", {"apart": neighbours, "join": from_halves}),
+    ("M512", {"apart": halves, "join": from_neighbours}),
+    ("M515", {"turned": sine_for_cosine}),
 ]
 ROTATE_WRONG = [
     *(Wrong(idea, changed(rotate, **changes)) for idea, changes in PAIRS_WRONG),
@@ -564,9 +568,7 @@ BLOCK_WRONG = [
     Wrong("M493", changed(llama_block, norm=lambda x, gain: eps_5(x, 1 + gain))),
     Wrong("M494", changed(llama_block, norm=lambda x, gain: rms_norm(
         x, gain, 1e-5, total=np.sum))),
-    # M512 and M515 change queries and keys alike, so that the scores do not tell them apart.
-    *(Wrong(idea, both_turned(turned_by(**changes)))
-      for idea, changes in PAIRS_WRONG if idea not in ("M512", "M515")),
+    *(Wrong(idea, both_turned(turned_by(**changes))) for idea, changes in SCORES_WRONG),
     Wrong("M498", base_10000(llama_block, 4)),
     Wrong("M531", changed(llama_block, turn_key=as_it_is)),
     Wrong("M531", changed(llama_block, turn_query=as_it_is)),

@@ -160,13 +160,16 @@ def rms_norm(
     r"""Divide each vector by the root mean square of its features, then scale.
 
     $y = g \odot x / \sqrt{\mathrm{mean}(x^2) + \epsilon}$: layer normalisation without subtracting
-    the mean and without a bias.
+    the mean and without a bias. Half precision is squared in float32: the square of 300 is
+    more than float16 can hold.
 
     Source: Zhang and Sennrich 2019, equation 4; with $\epsilon$ inside the root as in Llama.
     Taught in: chapter 18.
     """
     xp = array_namespace(x)
-    normal = x / xp.sqrt(xp.mean(x * x, axis=-1, keepdims=True) + eps)
+    wide = x if xp.finfo(x.dtype).bits >= 32 else xp.astype(x, xp.float32)
+    normal = wide / xp.sqrt(xp.mean(wide * wide, axis=-1, keepdims=True) + eps)
+    normal = xp.astype(normal, x.dtype, copy=False)
     return normal if gain is None else normal * gain
 
 

@@ -156,3 +156,33 @@ def test_running_softmaxes_merge_in_every_order_to_the_whole():
         whole = functional.merge(functional.merge(a, b), c)
         total = whole.maximum + np.log(whole.total)
         np.testing.assert_allclose(total, functional.logsumexp(scores), rtol=1e-14)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_rms_norm_equals_pytorchs_where_a_mean_or_an_eps_elsewhere_would_show(library):
+    x, gain = np.random.default_rng(0).normal(3, 2, size=(2, 5, 7)), np.arange(1.0, 8)
+    expected = F.rms_norm(torch.tensor(x), (7,), torch.tensor(gain), eps=0.5)
+    given = functional.rms_norm(library(x), library(gain), eps=0.5)
+    np.testing.assert_allclose(np.asarray(given), expected.numpy(), atol=1e-12)
+
+
+def test_rms_norm_of_three_and_four_is_the_worked_example():
+    np.testing.assert_allclose(
+        functional.rms_norm(np.array([3.0, 4.0]), eps=0.0), np.array([3, 4]) / math.sqrt(12.5)
+    )
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_rms_norm_survives_what_half_precision_cannot_square(library):
+    x = library(np.array([300.0, -400.0], np.float16))
+    given = functional.rms_norm(x)
+    assert given.dtype == x.dtype
+    np.testing.assert_allclose(np.asarray(given), np.array([3, -4]) / math.sqrt(12.5), atol=1e-3)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_silu_equals_pytorchs_and_never_overflows(library):
+    x = np.array([-1e4, -60.0, -1.5, 0.0, 0.25, 60.0, 1e4])
+    expected = F.silu(torch.tensor(x)).numpy()
+    with np.errstate(all="raise", under="ignore"):
+        np.testing.assert_allclose(np.asarray(functional.silu(library(x))), expected, atol=1e-12)

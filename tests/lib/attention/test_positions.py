@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 import torch
+from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
-from lib.attention.positions import rotary, sinusoidal
+from lib.attention.positions import rotary, rotate, rotations, sinusoidal
 from lib.shapes import ShapeError
 
 
@@ -56,3 +57,29 @@ def test_an_odd_width_is_refused():
     for call in (lambda: sinusoidal(3, 5), lambda: rotary(np.zeros((3, 5)))):
         with pytest.raises(ShapeError, match="must be even; got 5"):
             call()
+
+
+@pytest.mark.parametrize("library", [np.asarray, torch.as_tensor])
+def test_halves_equal_the_rotation_of_transformers(library):
+    x = np.random.default_rng(0).normal(size=(3, 11, 10))
+    angles = np.arange(11)[:, None] * 1000.0 ** (-np.arange(0, 10, 2) / 10)
+    cos, sin = (torch.tensor(np.tile(part(angles), 2)) for part in (np.cos, np.sin))
+    wanted, _ = apply_rotary_pos_emb(torch.tensor(x), torch.tensor(x), cos, sin, unsqueeze_dim=0)
+    given = rotary(library(x), base=1000.0, halves=True)
+    np.testing.assert_allclose(np.asarray(given), wanted.numpy(), atol=1e-12)
+
+
+def test_the_two_conventions_differ_in_the_order_of_the_components_only():
+    x = np.random.default_rng(0).normal(size=(7, 10))
+    apart = np.concatenate([x[:, 0::2], x[:, 1::2]], axis=-1)
+    turned = rotary(x)
+    np.testing.assert_allclose(
+        rotary(apart, halves=True), np.concatenate([turned[:, 0::2], turned[:, 1::2]], axis=-1)
+    )
+    assert np.abs(rotary(x) - rotary(x, halves=True)).max() > 0.1
+
+
+def test_rotations_start_anywhere():
+    x = np.random.default_rng(0).normal(size=(7, 10))
+    given = rotate(x[3:], rotations(np.arange(3.0, 7.0), 10))
+    np.testing.assert_allclose(given, rotary(x)[3:])
