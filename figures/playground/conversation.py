@@ -176,7 +176,7 @@ class OwnConversation(Playground):
         heads = lm.heads_of(self.heads_out.value, self.model.config)
         if ids is None:
             ids = self.looking.reading.ids if self.looking.reading else self.ids([])
-        self.looking.show(lm.read(self.model, ids, heads), self.tokenizer, heads)
+        self.looking.show(lm.read_heads(self.model, ids, heads), self.tokenizer, heads)
 
     def start(self, work: Callable[..., None], *values: Any) -> None:
         """Run one piece of work at a time in a thread, so that the notebook stays free."""

@@ -89,7 +89,7 @@ def stops(tokenizer: BytePair) -> list[int]:
 
 
 @torch.inference_mode()
-def read(model: Llama, ids: list[int], heads: Heads) -> Reading:
+def read_heads(model: Llama, ids: list[int], heads: Heads) -> Reading:
     """Read a text once without the heads, and once with all if some are taken out."""
     heads, prompt = list(heads), torch.tensor(ids, device=model.device)
     result = model(prompt, keep_weights=True, rule=heads_off(model, heads))
@@ -97,7 +97,7 @@ def read(model: Llama, ids: list[int], heads: Heads) -> Reading:
     return Reading(ids, result.weights, result.logits, whole)
 
 
-def name_of(tokenizer: BytePair, i: int) -> str:
+def visible_token(tokenizer: BytePair, i: int) -> str:
     """Return a token as a visible string: without its leading space, a line break as a sign."""
     text = tokenizer.decode([i])
     return text.strip() or {" ": "space", "\n": "line break"}.get(text, repr(text).strip("'"))
@@ -139,9 +139,9 @@ def describe_attention(
     reading: Reading, tokenizer: BytePair, query: int, layer: int, head: int, out: bool = False
 ) -> str:
     """Draw to which tokens one token attends in one head, as a table with bars."""
-    name = name_of(tokenizer, reading.ids[query])
+    name = visible_token(tokenizer, reading.ids[query])
     rows = [
-        (f"{name_of(tokenizer, reading.ids[key])} (token {key})", weight)
+        (f"{visible_token(tokenizer, reading.ids[key])} (token {key})", weight)
         for key, weight in attended(reading, query, layer, head)
     ]
     note = " This head is taken out: its weights are computed, and its output is not used."
@@ -153,9 +153,9 @@ def describe_next(reading: Reading, tokenizer: BytePair, query: int, heads: Head
     """Draw the most likely next tokens after one token; with all heads too, if some are out."""
     heads = [f"{layer}.{head}" for layer, head in heads]
     rows = [
-        (name_of(tokenizer, i), now, whole)[: 3 if heads else 2]
+        (visible_token(tokenizer, i), now, whole)[: 3 if heads else 2]
         for i, now, whole in next_words(reading, query)
     ]
     columns = ["next token", *([f"without {', '.join(heads)}", "all heads"] if heads else ["P"])]
-    name = name_of(tokenizer, reading.ids[query])
+    name = visible_token(tokenizer, reading.ids[query])
     return bar_table(f"The most likely tokens after token {query}, {name}.", columns, rows)

@@ -44,7 +44,7 @@ class Looking(VBox):
         layout, style = Layout(width="auto", margin="1px", padding="0 4px"), ButtonStyle()
         buttons = []
         for i, token in enumerate(self.reading.ids):
-            name = lm.name_of(self.tokenizer, token)
+            name = lm.visible_token(self.tokenizer, token)
             tip = f"token {i}, {name}: show its attention"
             button = Button(description=name, tooltip=tip, layout=layout, style=style)
             button.on_click(lambda _, i=i: self.choose(i))

@@ -82,7 +82,9 @@ def expected(tiny, ids: list[int], new: int, heads=(), **choices) -> list[int]:
     return [i for i in written.tolist()[len(ids) :] if i not in ends]
 
 
-@pytest.mark.parametrize(("hot", "k", "p"), [(0, 0, 1.0), (0, 3, 0.5), (1.5, 3, 1.0), (1.5, 0, 0.5)])
+@pytest.mark.parametrize(
+    ("hot", "k", "p"), [(0, 0, 1.0), (0, 3, 0.5), (1.5, 3, 1.0), (1.5, 0, 0.5)]
+)
 def test_a_text_is_completed_as_lib_generates(talk, tiny, hot, k, p):
     talk.temperature.value, talk.top_k.value, talk.top_p.value = hot, k, p
     talk.seed.value = 7
@@ -176,7 +178,7 @@ def test_a_pressed_token_shows_the_weights_of_the_chosen_head(talk, tiny):
 
 def test_next_words_are_shown_without_the_heads_and_with_all(tiny):
     ids, heads = tiny.tokenizer.encode("abc"), [(0, 2), (2, 1)]
-    reading = lm.read(tiny.model, ids, heads)
+    reading = lm.read_heads(tiny.model, ids, heads)
     rule = heads_off(tiny.model, heads)
     now = tiny.model(torch.tensor(ids), rule=rule).logits[1].softmax(-1)
     whole = tiny.model(torch.tensor(ids)).logits[1].softmax(-1)
