@@ -65,7 +65,7 @@ def test_texts_without_digits_have_the_ids_that_transformers_reads_from_the_publ
     path = smollm2.installed_file()
     theirs = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
     texts = [text for text in TEXTS if not any(letter.isnumeric() for letter in text)]
-    assert len(texts) > 500
+    assert len(texts) > 400
     assert [text for text in texts if ours.encode(text, special=True) != theirs.encode(text)] == []
 
 
