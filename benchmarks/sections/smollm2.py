@@ -20,7 +20,7 @@ Decode = Callable[[Tensor, int], Tensor]
 
 
 def transformers_decode() -> Decode:
-    """Return the greedy decoding of `transformers`, from a folder that it reads, too."""
+    """Return the greedy decoding of `transformers`."""
     from transformers import AutoModelForCausalLM
 
     model = AutoModelForCausalLM.from_pretrained(prepared(), dtype=torch.float32).eval()

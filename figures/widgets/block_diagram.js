@@ -28,7 +28,7 @@ function attention(read, value) {
   return { weights, attention_change: output };
 }
 
-/** Bend each feature and its negative, and add the two. */
+/** Apply GELU to each feature and its negative, and add the two. */
 function feedForward(read) {
   const hidden = read.map((v) => [...v, ...v.map((a) => -a)].map(gelu));
   const d = read[0].length;

@@ -87,7 +87,7 @@ TREE = Question(
                     Question("ends", "Do the rows sum to 0?", _rows_sum_to(0.0), "M51", "M56"),
                 ),
                 Question(
-                    "bend", "Is GELU off?", _differs, "M54",
+                    "gelu", "Is GELU off?", _differs, "M54",
                     Question(
                         "weights", "Are the weights of one head wrong?", _differs,
                         Question(

@@ -163,7 +163,7 @@ def _no_blocks(kind: Kind) -> Table:
     return kind(silent(4)[0])(np.array([0, 0, 0]))
 
 
-def _bend(kind: Kind) -> Table:
+def _gelu_alone(kind: Kind) -> Table:
     parameters, layer = silent(4)
     up = Linear(np.zeros((4, 4)), np.array([-2.699, -0.5, 0.5, 2.699]))
     down = Linear(np.eye(4), np.zeros(4))
@@ -239,10 +239,10 @@ EXPERIMENTS = {
             _tokens(3), _features(4, "word"), _no_blocks,
         ),
         Experiment(
-            "bend", "the bend alone",
+            "gelu", "GELU alone",
             "A block without attention, whose feed-forward network applies GELU to four numbers.",
             "GELU in its tanh form.",
-            ("output",), ("\N{MINUS SIGN}2.699", "\N{MINUS SIGN}0.5", "0.5", "2.699"), _bend,
+            ("output",), ("\N{MINUS SIGN}2.699", "\N{MINUS SIGN}0.5", "0.5", "2.699"), _gelu_alone,
         ),
         Experiment(
             "whole", "the whole model",

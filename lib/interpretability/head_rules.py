@@ -1,13 +1,12 @@
 """Rules that change what heads hand over: for a `Llama`, and for `intervene` in other models."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from array_api_compat import array_namespace, device
 
-from lib.models.llama import Llama
+from lib.models.llama import Llama, Rule
 from lib.shapes import AttentionOutput
 
-Rule = Callable[[int, AttentionOutput], AttentionOutput]
 Heads = Iterable[tuple[int, int]]
 
 

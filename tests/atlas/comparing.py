@@ -140,8 +140,8 @@ class WithMask(nn.Module):
 
 PATIENTS: dict[str, Patients] = {
     "off-by-less-than-a-thousandth": (
-        lambda: {"bend": functional.gelu},
-        {"M54": lambda: {"bend": F.gelu}, "M55": lambda: {"bend": F.relu}},
+        lambda: {"gelu": functional.gelu},
+        {"M54": lambda: {"gelu": F.gelu}, "M55": lambda: {"gelu": F.relu}},
     ),
     "off-a-little-everywhere": (
         normed,

@@ -45,7 +45,7 @@ def examined(suspect: type[Model]) -> dict[str, Names]:
         "a-loss-too-good-and-useless-samples": reading(logits),
         "heads-that-mix-tokens": splitting(of_torch(model.split), of_torch(model.merge)),
         "another-answer-at-every-call": {"f": logits, "x": ids()},
-        "off-by-less-than-a-thousandth": {"bend": of_torch(model.activate)},
+        "off-by-less-than-a-thousandth": {"gelu": of_torch(model.activate)},
         "off-a-little-everywhere": {"norm": norm},
         "wholly-different": {"ours": [logits(ids())], "theirs": [of_torch(right)(ids())]},
     }

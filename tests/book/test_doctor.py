@@ -1,4 +1,4 @@
-"""The doctor finds what was broken, says how to fix it, and mends nothing unasked."""
+"""The doctor finds what was broken, says how to fix it, and changes nothing unasked."""
 
 import ast
 import subprocess

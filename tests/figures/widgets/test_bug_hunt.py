@@ -109,7 +109,7 @@ def test_a_refutation_quotes_the_numbers_that_are_shown():
 
 def test_dropout_is_refuted_only_where_chance_would_show():
     dropout, other = BY_KEY["M62"], BY_KEY["M01"]
-    for key in ("twice", "bend"):
+    for key in ("twice", "gelu"):
         verdict = call("bug_hunt.js", "verdict", CASES, other, dropout, [key])
         assert verdict["kind"] == "refuted"
         assert "they are" in verdict["text"]

@@ -110,7 +110,7 @@ def test_the_signs_are_what_the_tables_show():
     np.testing.assert_allclose(of("M51")["ends"], RIGHT["ends"] * np.sqrt(3 / 4), atol=1e-6)
     np.testing.assert_allclose(of("M11")["weights"][:, :4].sum(0), 1, atol=1e-7)
     np.testing.assert_allclose(of("M40")["heads"][:, ::-1], RIGHT["heads"])
-    np.testing.assert_allclose(of("M54")["bend"] - RIGHT["bend"], [[-4.73e-4, 0, 0, -4.73e-4]],
+    np.testing.assert_allclose(of("M54")["gelu"] - RIGHT["gelu"], [[-4.73e-4, 0, 0, -4.73e-4]],
                                atol=5e-5)  # fmt: skip
     assert of("M58")["ends"][:2].tolist() == RIGHT["ends"][1:].tolist()
     assert differ(of("M27"), RIGHT) == ["batch"]

@@ -8,6 +8,7 @@ from lib.functional import silu
 from lib.models.config import LlamaConfig
 from lib.models.generation import generate
 from lib.models.llama import Llama, parameter_shapes
+from tests.support.models import relative
 
 CONFIG = LlamaConfig(
     vocab_size=53, context_length=61, d_model=96, heads=3, kv_heads=1, layers=2, d_ff=160,
@@ -41,18 +42,14 @@ def token_by_token(model, ids, prompt):
     return torch.cat(steps, dim=1)
 
 
-def distance(given, wanted) -> float:
-    return ((given - wanted).abs().max() / wanted.abs().max()).item()
-
-
 def test_in_float32_the_logits_are_the_models_own(model, ids):
-    assert distance(token_by_token(FastLlama(model), ids, 11), model(ids).logits[:, 11:]) < 1e-5
+    assert relative(token_by_token(FastLlama(model), ids, 11), model(ids).logits[:, 11:]) < 1e-5
 
 
 def test_an_untied_head_is_its_own(model, ids):
     untied = Llama(CONFIG, model.parameters | {"head": model.parameters["embedding"].flip(0)})
     given = token_by_token(FastLlama(untied), ids, 11)
-    assert distance(given, untied(ids).logits[:, 11:]) < 1e-5
+    assert relative(given, untied(ids).logits[:, 11:]) < 1e-5
 
 
 def test_it_takes_the_models_place_in_generation(model, ids):
@@ -81,10 +78,10 @@ def test_a_product_in_four_bits_is_that_of_the_rounded_matrix(d_out, d_in):
     weight, x = torch.randn(d_out, d_in, generator=noise), torch.randn(d_in, generator=noise)
     given = int4_linear(weight)(x)
     # bfloat16 keeps 8 bits of x and of the scales; the rounding to 4 bits is larger.
-    assert distance(given, rounded(weight) @ x) < 0.015
-    assert distance(weight @ x, rounded(weight) @ x) > 0.015
+    assert relative(given, rounded(weight) @ x) < 0.015
+    assert relative(weight @ x, rounded(weight) @ x) > 0.015
     # What was rounded once gets the same integers again.
-    assert distance(int4_linear(rounded(weight))(x), given) < 1e-3
+    assert relative(int4_linear(rounded(weight))(x), given) < 1e-3
 
 
 def test_a_constant_block_stays_constant():
@@ -101,7 +98,7 @@ def test_every_matrix_of_a_layer_goes_through_the_chosen_product(model, ids):
         return weight.mv
 
     given = token_by_token(FastLlama(model, watched), ids, 11)
-    assert distance(given, model(ids).logits[:, 11:]) < 1e-5
+    assert relative(given, model(ids).logits[:, 11:]) < 1e-5
     # Queries, keys and values joined; gate and up joined; out; down.
     assert sorted(shapes) == sorted(2 * [(160, 96), (320, 96), (96, 96), (96, 160)])
 
