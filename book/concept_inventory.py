@@ -59,6 +59,8 @@ def titles() -> list[tuple[str, str, str]]:
     """Every written chapter: its number in two digits, its title, and the name of its file."""
     chapters = []
     for text in sorted(CHAPTERS.glob("[0-9][0-9]_*.md")):
+        if text.stem.endswith("_deeper"):
+            continue
         title = re.search(r"^# \d+\. (.+)$", text.read_text("utf8"), re.MULTILINE)[1]
         chapters.append((text.stem[:2], title, text.stem))
     return chapters

@@ -1,4 +1,4 @@
-"""What a page calls: `show` quotes a definition, `sources_say` its claims, `progress` counts."""
+"""What a page calls: `show` quotes a definition, `holds` proves a caption, `sources_say` answers."""
 
 from __future__ import annotations
 
@@ -112,6 +112,16 @@ def progress(steps: int, label: str) -> Iterator[int]:
         yield step
         if (step + 1) % max(1, steps // 50) == 0 or step + 1 == steps:
             bar.value = step + 1
+
+
+def holds(statement: str, true: object) -> None:
+    """Print whether a statement about the numbers of a page is true.
+
+    A caption is proved behind its figure by this and not by an assertion, so a reader who changes
+    a number gets a picture and a sentence instead of a traceback. The tests compare what is
+    printed, so a page whose own numbers break a statement fails.
+    """
+    print(f"Holds: {statement}" if true else f"With these numbers it is not so: {statement}")
 
 
 def row(claim: Claim) -> str:

@@ -70,7 +70,8 @@ def said(claim: Claim) -> str:
 
 def shown(claim: Claim) -> str:
     """A link to the claim's anchor in its chapter."""
-    page = next((ROOT / "chapters").glob(f"{claim.chapter}_*.md"), None)
+    pages = sorted((ROOT / "chapters").glob(f"{claim.chapter}_*.md"))
+    page = pages[-1] if pages else None  # `x_deeper` comes after `x`
     words = f"{claim.id} in chapter {int(claim.chapter)}"
     if page is None:
         return f'<span class="where">{words}</span>'

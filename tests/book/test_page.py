@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import inspect
 from html.parser import HTMLParser
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from book.catalogue import SOURCES, VERDICTS, claims
-from book.page import progress, show, sources_say
+from book.page import holds, progress, show, sources_say
 from lib import functional
 from lib.attention import dot_product, multi_head
+from tests.support.pages import executed
 
+ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted({claim.chapter for claim in claims().values()})
 
 
@@ -58,6 +62,19 @@ def test_show_quotes_a_method_without_its_indentation():
 def test_show_refuses_what_is_not_defined_in_lib(thing):
     with pytest.raises(TypeError, match="of lib"):
         show(thing)
+
+
+def test_a_statement_that_no_longer_holds_is_a_sentence_and_not_an_error(capsys):
+    holds("one is less than two", 1 < 2)
+    holds("two is less than one", np.array(2) < 1)
+    true, false = capsys.readouterr().out.splitlines()
+    assert true == "Holds: one is less than two"
+    assert false == "With these numbers it is not so: two is less than one"
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("chapters/*.ipynb")), ids=lambda path: path.stem)
+def test_no_stored_page_says_that_a_statement_of_its_own_is_not_so(page):
+    assert "With these numbers it is not so" not in executed(page)
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
