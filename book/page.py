@@ -1,4 +1,4 @@
-"""What a page calls: `show` quotes a definition, `holds` proves a caption, `sources_say` answers."""
+"""What a page calls: `show` quotes lib, `holds` proves a caption, `sources_say` answers claims."""
 
 from __future__ import annotations
 
