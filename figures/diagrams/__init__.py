@@ -1,0 +1,1 @@
+"""Schematics: the decoder, and the drawings of single chapters."""

@@ -1,0 +1,48 @@
+"""The map of the course has a box for every chapter, and lights the reader's."""
+
+import re
+
+import pytest
+
+from figures.diagrams.decoder import BOXES, HEIGHT, WIDTH, decoder
+
+CHAPTERS = range(1, 19)
+
+
+def test_every_chapter_has_one_box_with_its_number():
+    numbered = [box.chapter for box in BOXES if not box.part]
+    assert sorted(numbered) == list(CHAPTERS)
+    for box in BOXES:
+        assert 0 <= box.x < box.x + box.width <= WIDTH
+        assert 0 <= box.y < box.y + box.height <= HEIGHT
+
+
+@pytest.mark.parametrize("here", CHAPTERS)
+def test_the_reader_is_in_one_box_and_hears_where(here):
+    figure, dark = decoder(here), decoder()
+    name = next(box.name for box in BOXES if box.chapter == here).replace("-\n", "-")
+    assert figure.svg.count("you are here") == 1
+    assert figure.svg.count("var(--accent,") > dark.svg.count("var(--accent,")
+    assert figure.alt.endswith(f"You are here: chapter {here}, {name}.")
+    assert f"chapter {here}, {name}" in figure.caption
+    for chapter in CHAPTERS:
+        assert f"(chapter {chapter})" in figure.alt
+
+
+def test_without_a_reader_nothing_is_lit():
+    figure = decoder()
+    assert "you are here" not in figure.svg + figure.alt.lower()
+    assert "var(--accent," not in figure.svg
+
+
+def test_every_word_is_legible_on_a_phone():
+    figure = decoder(10)
+    sizes = [float(size) for size in re.findall(r"font(?:-size)?: [^;\"]*?([\d.]+)px", figure.svg)]
+    assert len(sizes) > 40
+    assert min(sizes) >= 11.5
+    assert float(re.search(r'viewBox="0 0 ([\d.]+)', figure.svg)[1]) == WIDTH
+
+
+def test_a_chapter_without_a_box_is_refused():
+    with pytest.raises(ValueError, match="from 1 to 18; got 19"):
+        decoder(19)
