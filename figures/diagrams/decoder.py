@@ -9,6 +9,7 @@ from figures import palette, plots
 from figures.svg import Figure, styled
 
 WIDTH, HEIGHT = 360, 538
+Length = float | int
 CELL = 5.5  # of the small grids beside the boxes
 BESIDE = 199  # where the names of the small grids start
 HEAD = "-|>,head_width=0.22,head_length=0.4"
@@ -20,12 +21,12 @@ class Box:
 
     chapter: int
     name: str
-    x: float
-    y: float
-    width: float
-    height: float = 22
-    tab: tuple[float, float, float] | None = None  # of a frame: x, y and width of its name
-    flag: tuple[float, float] = (0, 0)  # where "you are here" starts
+    x: Length
+    y: Length
+    width: Length
+    height: Length = 22
+    tab: tuple[Length, Length, Length] | None = None  # of a frame: x, y and width of its name
+    flag: tuple[Length, Length] = (0, 0)  # where "you are here" starts
     note: str = ""  # a second line
     dashed: bool = False
     fill: str = "paper"
@@ -77,9 +78,9 @@ WORDS = (("The", 12, 26, 34), ("keys", 50, 26, 40), ("…", 94, 26, 24), ("table
 SAID = (  # what runs along the arrows: text, x, y and role
     ("n tokens", 172, 35, "muted"),
     ("X: n × d", 44, 88, "muted"),
-    ("Q", 88, 186.5, "query"),
-    ("K", 132, 186.5, "key"),
-    ("V", 242, 186.5, "value"),
+    ("Q", 84, 186, "query"),
+    ("K", 129, 186, "key"),
+    ("V", 241, 187, "value"),
     ("n × d", 156, 345, "muted"),
     ("scores", BESIDE, 206, "muted"),
     ("n × n", BESIDE, 237, "muted"),
@@ -166,7 +167,7 @@ def _box(axes: Axes, box: Box, depth: int, *, lit: bool) -> None:
         _text(axes, x + box.width / 2, bottom, text, depth, role, "center")
 
 
-def _badge(axes: Axes, x: float, y: float, chapter: int, depth: float, lit: bool) -> float:
+def _badge(axes: Axes, x: Length, y: Length, chapter: int, depth: Length, lit: bool) -> Length:
     """Draw a chapter's number, and return where its name starts."""
     back, ink = ("paper", "accent") if lit else ("muted", "paper")
     width = 9 + 7 * len(str(chapter))
@@ -176,8 +177,8 @@ def _badge(axes: Axes, x: float, y: float, chapter: int, depth: float, lit: bool
 
 
 def _rounded(
-    axes: Axes, x: float, y: float, width: float, height: float, depth: float, *,
-    fill: str, edge: str, thick: float = 1, dashed: bool = False,
+    axes: Axes, x: Length, y: Length, width: Length, height: Length, depth: Length, *,
+    fill: str, edge: str, thick: Length = 1, dashed: bool = False,
 ) -> None:  # fmt: skip
     face = fill if fill == "none" else palette.light(fill)
     axes.add_patch(FancyBboxPatch(
@@ -188,7 +189,7 @@ def _rounded(
 
 
 def _text(
-    axes: Axes, x: float, y: float, text: str, depth: float, role: str = "ink", ha: str = "left",
+    axes: Axes, x: Length, y: Length, text: str, depth: Length, role: str = "ink", ha: str = "left",
     **style: str,
 ) -> None:  # fmt: skip
     axes.text(x, y, text, ha=ha, va="center_baseline", color=palette.light(role),
@@ -223,7 +224,7 @@ def _flow(axes: Axes, here: int | None) -> None:
             _grid(axes, GRIDS[box.chapter], box.x + box.width + 5, box.y)
 
 
-def _grid(axes: Axes, rows: tuple[tuple[float | None, ...], ...], x: float, y: float) -> None:
+def _grid(axes: Axes, rows: tuple[tuple[Length | None, ...], ...], x: Length, y: Length) -> None:
     for i, row in enumerate(rows):
         for j, share in enumerate(row):
             role = "surface" if share is None else palette.step(share)
@@ -233,7 +234,7 @@ def _grid(axes: Axes, rows: tuple[tuple[float | None, ...], ...], x: float, y: f
             ))  # fmt: skip
 
 
-def _flag(axes: Axes, x: float, y: float) -> None:
+def _flag(axes: Axes, x: Length, y: Length) -> None:
     top = len(BOXES) + 2
     _rounded(axes, x, y, 80, 16, top, fill="paper", edge="accent", thick=1.4)
     _text(axes, x + 40, y + 8, "you are here", top, "accent", "center")
