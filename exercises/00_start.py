@@ -7,7 +7,8 @@ from checks import Case, Exercise, Task, Wrong
 from lib.functional import softmax
 
 PAGE = "chapters/00_start.html"
-GRID = f"{PAGE}#a-grid-read-both-ways"
+DEEPER = "chapters/00_start_deeper.html"
+GRID = f"{DEEPER}#a-grid-read-both-ways"
 
 
 # 0.1 Shapes
@@ -213,7 +214,7 @@ EXERCISE = Exercise(
             minutes=4,
             reference=RIGHT,
             wrong=SHAPES,
-            read=f"{PAGE}#symbols-on-one-screen",
+            read=f"{DEEPER}#symbols-on-one-screen",
         ),
         Task(
             id="0.2",
@@ -249,7 +250,7 @@ EXERCISE = Exercise(
             reference=shares,
             cases=score_cases,
             wrong=SHARES,
-            read=f"{PAGE}#by-hand",
+            read=f"{DEEPER}#both-axes-by-hand",
         ),
         Task(
             id="0.5",

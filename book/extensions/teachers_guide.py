@@ -13,12 +13,9 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from book.extensions.api_reference import parsed
+from book.sizes import page_size
 
 GUIDE = "appendix/guide"
-WORDS_A_MINUTE = 200
-NOT_PROSE = re.compile(
-    r"\A---.*?^---$|^```.*?^```$|^\$\$.*?^\$\$|<[^>]+>", re.DOTALL | re.MULTILINE
-)
 IDEA = re.compile(r"M\d\d\d?")
 LEVELS = range(1, 6)
 SLASH = r"\\\1"  # these sentences are no Markdown, but for their code
@@ -53,17 +50,18 @@ class Chapter:
         return f"[{self.name}](/chapters/{self.stem}.ipynb)"
 
     @property
-    def words(self):
-        """The minutes that its words alone take."""
-        return round(len(NOT_PROSE.sub(" ", self.text).split()) / WORDS_A_MINUTE)
+    def number(self):
+        return int(self.stem[:2])
 
     @property
     def reading(self):
-        """The minutes that it gives for reading it, code and figures included."""
-        match = re.search(
-            r"^Reading takes about (\d+ minutes|half an hour)", self.text, re.MULTILINE
-        )
-        return int(match[1].split()[0]) if match[1][0].isdigit() else 30
+        """The minutes that its core page takes, code included."""
+        return page_size(self.text).minutes
+
+    @property
+    def working(self):
+        """The minutes that its tasks take."""
+        return sum(task.minutes for task in self.tasks)
 
     @cached_property
     def tasks(self):
@@ -127,21 +125,17 @@ def read_ideas(source):
 
 
 def minutes(chapters, ideas):
-    """How long each chapter takes: its words, and its tasks as they are rated."""
+    """How long each chapter takes: its core page, and its tasks as they are rated."""
     del ideas
-    rows = [
-        "| chapter | words | reading | tasks | their minutes | together |",
-        "|---|" + "--:|" * 5,
-    ]
+    rows = ["| chapter | reading | tasks | their minutes | together |", "|---|" + "--:|" * 4]
     total = Counter()
     for chapter in chapters:
-        row = {"words": chapter.words, "read": chapter.reading}
-        row |= {"tasks": len(chapter.tasks), "work": sum(task.minutes for task in chapter.tasks)}
+        row = {"read": chapter.reading, "tasks": len(chapter.tasks), "work": chapter.working}
         total.update(row)
-        cells = " | ".join(map(str, [*row.values(), chapter.reading + row["work"]]))
+        cells = " | ".join(map(str, [*row.values(), chapter.reading + chapter.working]))
         rows.append(f"| {chapter.link} | {cells} |")
-    words, read, work = (total[kind] / 60 for kind in ("words", "read", "work"))
-    cells = f"{words:.0f} h | {read:.0f} h | {total['tasks']} | {work:.0f} h | {read + work:.0f} h"
+    read, work = (total[kind] / 60 for kind in ("read", "work"))
+    cells = f"{read:.0f} h | {total['tasks']} | {work:.0f} h | {read + work:.0f} h"
     return "\n".join([*rows, f"| **all** | {cells} |"])
 
 

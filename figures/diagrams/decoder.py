@@ -124,16 +124,16 @@ def decoder(here: int | None = None) -> Figure:
 
 def _described(names: dict[int, str]) -> str:
     """Say the picture in words, with every chapter's number."""
-    said = {number: f"{name} (chapter {number})" for number, name in names.items()}
-    around = ", ".join(said[number] for number in range(13, max(names) + 1))
+    part = {number: f"{name} (chapter {number})" for number, name in names.items()}
+    around = ", ".join(part[number] for number in range(13, max(names) + 1))
     return (
-        f"The decoder as a map of the course, read downwards. n tokens enter; {said[2]} turn them "
-        f"into n vectors of d components. {said[11]}, reads them, adds to them and passes them "
-        f"on: a norm, then {said[7]} with {said[4]}, {said[5]} of the n by n scores, {said[8]} and "
-        f"{said[6]}, and the weights times V; {said[9]} do so side by side; what they bring is "
-        f"{said[3]}, added to each vector; a norm and a feed-forward network, added again. The LM "
-        f"head turns the vectors into logits and the next word. {said[1]} and {said[12]} are the "
-        f"whole. At the side, only in translators: {said[10]}. Below: {around}."
+        f"The decoder as a map of the course, read downwards. n tokens enter; {part[2]} turn them "
+        f"into n vectors of d components. {part[11]}, reads them, adds to them and passes them "
+        f"on: a norm, then {part[7]} with {part[4]}, {part[5]} of the n by n scores, {part[8]} and "
+        f"{part[6]}, and the weights times V; {part[9]} do so side by side; what they bring is "
+        f"{part[3]}, added to each vector; a norm and a feed-forward network, added again. The LM "
+        f"head turns the vectors into logits and the next word. {part[1]} and {part[12]} are the "
+        f"whole. At the side, only in translators: {part[10]}. Below: {around}."
     )
 
 

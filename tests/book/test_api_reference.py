@@ -142,7 +142,6 @@ def test_the_guide_tells_the_goals_and_the_hours_of_every_chapter(book_folder):
     shown = guide.find("article").get_text()
     for chapter in teachers_guide.read_chapters(ROOT):
         assert shown.count(chapter.name) >= 4, chapter.name
-        assert 5 < chapter.words < chapter.reading <= 40
     minutes = guide.find(id="how-long-it-takes").find("table")
     assert len(minutes.find_all("tr")) == 2 + len(teachers_guide.read_chapters(ROOT))
 
