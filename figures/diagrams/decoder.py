@@ -12,6 +12,7 @@ WIDTH, HEIGHT = 360, 538
 Length = float | int
 CELL = 5.5  # of the small grids beside the boxes
 BESIDE = 199  # where the names of the small grids start
+TEXT = 12.5  # units: 11 pixels on a telephone
 HEAD = "-|>,head_width=0.22,head_length=0.4"
 
 
@@ -37,29 +38,29 @@ BOXES = (
     Box(1, "First lap", 2, 12, 356, 450, tab=(76, 3, 88), flag=(170, 4)),
     Box(12, "GPT-2", 2, 12, 356, 450, tab=(276, 3, 72), flag=(187, 4), fill="none"),
     Box(2, "Embeddings", 12, 54, 108, flag=(126, 57)),
-    Box(11, "Block, 12 times", 8, 100, 346, 318, tab=(220, 91, 128), flag=(134, 92),
+    Box(11, "Block, 12 times", 8, 100, 346, 318, tab=(214, 91, 134), flag=(126, 92),
         fill="surface"),
     Box(11, "norm", 58, 112, 44, 18, part=True),
-    *(Box(9, "Several heads", 64 + away, 140 + away, 204, 173, tab=(148, 311, 118),
-          flag=(272, 313), part=away > 0) for away in (7, 3.5, 0)),
-    Box(7, "Self-attention", 64, 140, 204, 173, tab=(126, 131, 116), flag=(248, 132)),
+    *(Box(9, "Several heads", 64 + away, 140 + away, 204, 173, tab=(142, 311, 122),
+          flag=(268, 313), part=away > 0) for away in (7, 3.5, 0)),
+    Box(7, "Self-attention", 64, 140, 204, 173, tab=(122, 131, 122), flag=(250, 132)),
     Box(4, "Queries, keys, values", 72, 156, 190, flag=(266, 150), fill="surface"),
     Box(5, "Scaling", 72, 195, 96, flag=(171, 198), fill="surface"),
     Box(8, "Masking", 72, 226, 96, flag=(171, 229), fill="surface"),
     Box(6, "Softmax", 72, 257, 96, flag=(171, 260), fill="surface"),
     Box(7, "weights × V", 72, 288, 96, 18, part=True, fill="surface"),
     Box(10, "Cross-\nattention", 278, 186, 73, 76, note="only in\ntranslators", dashed=True,
-        flag=(268, 265)),
+        flag=(266, 265)),
     Box(3, "Context", 66, 334, 84, flag=(198, 337)),
     Box(11, "norm", 58, 370, 44, 18, part=True),
-    Box(11, "feed-forward network", 114, 370, 146, 18, part=True),
+    Box(11, "feed-forward network", 114, 370, 152, 18, part=True),
     Box(12, "LM head", 12, 430, 84, part=True),
-    Box(13, "Training", 2, 474, 122, flag=(43, 461)),
-    Box(14, "Cost, KV cache", 128, 474, 122, flag=(169, 461)),
-    Box(15, "Counting", 254, 474, 104, flag=(277, 461)),
-    Box(16, "What heads do", 2, 502, 122, flag=(43, 520)),
-    Box(17, "Capstone", 128, 502, 122, flag=(169, 520)),
-    Box(18, "Llama", 254, 502, 104, flag=(277, 520)),
+    Box(13, "Training", 2, 474, 126, flag=(43, 460)),
+    Box(14, "Cost, cache", 132, 474, 112, flag=(159, 460)),
+    Box(15, "Counting", 248, 474, 110, flag=(273, 460)),
+    Box(16, "What heads do", 2, 502, 126, flag=(43, 520)),
+    Box(17, "Capstone", 132, 502, 112, flag=(159, 520)),
+    Box(18, "Llama", 248, 502, 110, flag=(273, 520)),
 )  # fmt: skip
 """From the back to the front; a chapter's box without `part` bears its number."""
 
@@ -69,14 +70,14 @@ ARROWS = (  # each through these points, with its head at the last
     ((142, 178), (142, 195)), ((120, 217), (120, 226)), ((120, 248), (120, 257)),
     ((120, 279), (120, 288)), ((254, 178), (254, 297), (168, 297)), ((108, 306), (108, 334)),
     ((66, 345), (43, 345)), ((36, 379), (58, 379)), ((102, 379), (114, 379)),
-    ((187, 388), (187, 405), (43, 405)), ((96, 441), (118, 441)), ((262, 441), (304, 441)),
+    ((190, 388), (190, 405), (43, 405)), ((96, 441), (118, 441)), ((272, 441), (304, 441)),
 )  # fmt: skip
 CROSSING = ((315, 186), (315, 171), (262, 171))
 SUMS = ((36, 345), (36, 405))
-WORDS = (("The", 12, 26, 34), ("keys", 50, 26, 40), ("…", 94, 26, 24), ("table", 122, 26, 42),
-         ("were", 304, 432, 44))  # fmt: skip
+WORDS = (("The", 12, 26, 34), ("keys", 50, 26, 40), ("…", 94, 26, 24), ("table", 122, 26, 46),
+         ("were", 304, 432, 46))  # fmt: skip
 SAID = (  # what runs along the arrows: text, x, y and role
-    ("n tokens", 172, 35, "muted"),
+    ("n tokens", 176, 35, "muted"),
     ("X: n × d", 44, 88, "muted"),
     ("Q", 84, 186, "query"),
     ("K", 129, 186, "key"),
@@ -160,17 +161,17 @@ def _box(axes: Axes, box: Box, depth: int, *, lit: bool) -> None:
     start = _badge(axes, x + 4, y + height / 2, box.chapter, depth, lit)
     _text(axes, start, y + height / 2, first, depth, ink)
     for line, text in enumerate(others, 1):
-        _text(axes, x + box.width / 2, y + height / 2 + 14 * line, text, depth, ink, "center")
+        _text(axes, x + box.width / 2, y + height / 2 + 15 * line, text, depth, ink, "center")
     for line, text in enumerate(reversed(box.note.split("\n"))):
         role = "paper" if lit else "muted"
-        bottom = box.y + box.height - 12 - 14 * line
+        bottom = box.y + box.height - 12 - 15 * line
         _text(axes, x + box.width / 2, bottom, text, depth, role, "center")
 
 
 def _badge(axes: Axes, x: Length, y: Length, chapter: int, depth: Length, lit: bool) -> Length:
     """Draw a chapter's number, and return where its name starts."""
     back, ink = ("paper", "accent") if lit else ("muted", "paper")
-    width = 9 + 7 * len(str(chapter))
+    width = 8 + 7.5 * len(str(chapter))
     _rounded(axes, x, y - 7.5, width, 15, depth + 0.2, fill=back, edge=back)
     _text(axes, x + width / 2, y, str(chapter), depth + 0.1, ink, "center", weight="bold")
     return x + width + 3
@@ -193,7 +194,7 @@ def _text(
     **style: str,
 ) -> None:  # fmt: skip
     axes.text(x, y, text, ha=ha, va="center_baseline", color=palette.light(role),
-              zorder=depth + 0.3, **style)  # fmt: skip
+              fontsize=TEXT, zorder=depth + 0.3, **style)  # fmt: skip
 
 
 def _flow(axes: Axes, here: int | None) -> None:
@@ -236,5 +237,5 @@ def _grid(axes: Axes, rows: tuple[tuple[Length | None, ...], ...], x: Length, y:
 
 def _flag(axes: Axes, x: Length, y: Length) -> None:
     top = len(BOXES) + 2
-    _rounded(axes, x, y, 80, 16, top, fill="paper", edge="accent", thick=1.4)
-    _text(axes, x + 40, y + 8, "you are here", top, "accent", "center")
+    _rounded(axes, x, y, 84, 17, top, fill="paper", edge="accent", thick=1.4)
+    _text(axes, x + 42, y + 8.5, "you are here", top, "accent", "center")

@@ -39,7 +39,7 @@ def test_every_word_is_legible_on_a_phone():
     figure = decoder(10)
     sizes = [float(size) for size in re.findall(r"font(?:-size)?: [^;\"]*?([\d.]+)px", figure.svg)]
     assert len(sizes) > 40
-    assert min(sizes) >= 11.5
+    assert min(sizes) >= 12.5
     assert float(re.search(r'viewBox="0 0 ([\d.]+)', figure.svg)[1]) == WIDTH
 
 
