@@ -1,5 +1,7 @@
 """Masking: the checks."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from checks import Case, Exercise, Law, Task, Wrong
@@ -50,7 +52,7 @@ def triangle_cases(rng):
 
 
 def triangle(compare, *, offset=True):
-    """The causal mask with its comparison of key and query exchangeable."""
+    """The causal mask, with a choice of the comparison of key and query."""
 
     def build(queries, keys):
         at = np.arange(queries)[:, None] + (keys - queries if offset else 0)
@@ -196,14 +198,14 @@ PADDED_WRONG = [
 # 8.6 ----------------------------------------------------------------------------------------
 
 
-def run_stack(x, maps, mask):
-    return layered(x, maps, [mask] * len(maps))
+def run_stack(x, projections, mask):
+    return layered(x, projections, [mask] * len(projections))
 
 
-def layered(x, maps, layer_masks, *, residual=True, in_sequence=True):
-    """Attention layers one upon the other, with their parts exchangeable."""
+def layered(x, projections, layer_masks, *, residual=True, in_sequence=True):
+    """Attention layers in sequence, with a choice of their parts."""
     stream = x
-    for (w_q, w_k, w_v), mask in zip(maps, layer_masks, strict=True):
+    for (w_q, w_k, w_v), mask in zip(projections, layer_masks, strict=True):
         source = stream if in_sequence else x
         change = attend(source @ w_q, source @ w_k, source @ w_v, mask).output
         stream = stream + change if residual else change
@@ -212,27 +214,42 @@ def layered(x, maps, layer_masks, *, residual=True, in_sequence=True):
 
 def stack_cases(rng):
     def draw(layers, n, d_model):
-        maps = rng.normal(size=(layers, 3, d_model, d_model)) / np.sqrt(d_model)
+        projections = rng.normal(size=(layers, 3, d_model, d_model)) / np.sqrt(d_model)
         about = f"{layers} layers, n = {n}, d_model = {d_model}"
-        return Case((rng.normal(size=(n, d_model)), maps, masks.causal(n)), about=about)
+        return Case((rng.normal(size=(n, d_model)), projections, masks.causal(n)), about=about)
 
     return [draw(2, 3, 2), draw(3, 5, 4)]
 
 
 STACK_WRONG = [
-    Wrong("M31", lambda x, maps, mask: layered(x, maps, [mask] + [None] * (len(maps) - 1))),
-    Wrong("M24", lambda x, maps, mask: layered(x, maps, [None] * len(maps))),
-    Wrong("M23", lambda x, maps, mask: layered(x, maps, [mask.T] * len(maps))),
-    Wrong("M34", lambda x, maps, mask: layered(x, maps, [mask] * len(maps), residual=False)),
-    Wrong("M232", lambda x, maps, mask: layered(x, maps, [mask] * len(maps), in_sequence=False)),
+    Wrong(
+        "M31",
+        lambda x, projections, mask: layered(
+            x, projections, [mask] + [None] * (len(projections) - 1)
+        ),
+    ),
+    Wrong("M24", lambda x, projections, mask: layered(x, projections, [None] * len(projections))),
+    Wrong("M23", lambda x, projections, mask: layered(x, projections, [mask.T] * len(projections))),
+    Wrong(
+        "M34",
+        lambda x, projections, mask: layered(
+            x, projections, [mask] * len(projections), residual=False
+        ),
+    ),
+    Wrong(
+        "M232",
+        lambda x, projections, mask: layered(
+            x, projections, [mask] * len(projections), in_sequence=False
+        ),
+    ),
 ]
 
 
 def the_past_is_deaf(answer, case):
-    x, maps, mask = case.args
+    x, projections, mask = case.args
     other = x + 0
     other[-1] = other[-1] + 1.0
-    before, after = (np.asarray(answer(some, maps, mask)) for some in (x, other))
+    before, after = (np.asarray(answer(some, projections, mask)) for some in (x, other))
     return bool(np.allclose(before[:-1], after[:-1], atol=1e-4)) or (
         "changing the last token changes an earlier output"
     )
@@ -246,7 +263,7 @@ def is_causal(f, x):
 
 
 def unmoved(f, x, firsts, look, change=lambda first: slice(first, None)):
-    """Change some tokens and compare some outputs, for each of several places."""
+    """Change some tokens and compare some outputs, for each of several positions."""
     before = f(x)
     for first in firsts:
         other = x.copy()
@@ -324,7 +341,7 @@ def next_token_loss(logits, tokens, real):
 
 
 def shifted_loss(logits, tokens, counted, by=1, divide_by=None):
-    """The mean loss of tokens that lie `by` places after the position that predicts them."""
+    """The mean loss of tokens that lie `by` positions after the one that predicts them."""
     rows = len(tokens) - by
     losses = -log_softmax(logits)[np.arange(rows), tokens[by:]]
     total = float((losses * counted[:rows]).sum())
@@ -349,6 +366,134 @@ LOSS_WRONG = [
     Wrong("M118", lambda logits, tokens, real: shifted_loss(
         logits, tokens, real[1:], divide_by=len(tokens) - 1)),
 ]  # fmt: skip
+
+
+# 8.9 ----------------------------------------------------------------------------------------
+
+
+def batch_masks(lengths, n):
+    encoder = masks.padding(lengths, n)[:, None]
+    return encoder, encoder & masks.causal(n)
+
+
+def both_masks(encoder, *, causal=None, combine=np.logical_and):
+    """The wrong pair that follows from a mask for the encoder: (batch, 1, 1, n)."""
+
+    def build(lengths, n):
+        hidden = encoder(lengths, n)
+        triangle = masks.causal(n) if causal is None else causal(n)
+        return hidden, combine(hidden, triangle)
+
+    return build
+
+
+def real_keys(lengths, n):
+    return real_tokens(lengths, n)[:, None, None, :]
+
+
+BATCH_WRONG = [
+    Wrong("M26", lambda lengths, n: tuple(~mask for mask in batch_masks(lengths, n))),
+    Wrong("M27", both_masks(lambda lengths, n: real_tokens(lengths, n)[:, None, :, None])),
+    Wrong("M28", lambda lengths, n: (real_keys(lengths, n),
+                                     everywhere(masks.causal(n), lengths)[:, None])),
+    Wrong("M112", lambda lengths, n: (real_keys(lengths, n), real_keys(lengths, n).repeat(n, 2))),
+    Wrong("M113", both_masks(real_keys, combine=np.logical_or)),
+    Wrong("M23", both_masks(real_keys, causal=lambda n: masks.causal(n).T)),
+    Wrong("M22", both_masks(real_keys, causal=lambda n: np.tri(n, k=-1, dtype=bool))),
+    Wrong("M581", both_masks(lambda lengths, n: real_keys(lengths + 1, n))),
+    Wrong("M582", lambda lengths, n: batch_masks(lengths, n)[::-1]),
+    Wrong("M115", lambda lengths, n: (real_tokens(lengths, n)[:, None],
+                                      decoder_mask(lengths, n))),
+]  # fmt: skip
+
+
+# 8.10 ---------------------------------------------------------------------------------------
+
+
+def train_bigram(tokens, words, steps, learning_rate):
+    return trained(tokens, words, steps, learning_rate, gradient)
+
+
+def trained(tokens, words, steps, learning_rate, slope, *, sign=-1, once=False):
+    """Gradient descent from zero logits, with a choice of the gradient."""
+    tokens, logits = np.asarray(tokens), np.zeros((words, words))
+    first = slope(logits, tokens)
+    for _ in range(steps):
+        logits = logits + sign * learning_rate * (first if once else slope(logits, tokens))
+    return logits
+
+
+def gradient(logits, tokens, *, by=1, mean=True, probabilities=softmax, target=1.0):
+    """The derivative of the mean loss by every logit: (word, next word)."""
+    rows = tokens[: len(tokens) - by]
+    change = probabilities(logits[rows])  # (pair, next word)
+    change[np.arange(len(rows)), tokens[by:]] -= target
+    total = np.zeros_like(logits)
+    np.add.at(total, rows, change)
+    return total / len(rows) if mean else total
+
+
+def last_of_each_word(logits, tokens):
+    """The gradient that NumPy's `total[rows] += change` gives: one pair for each word."""
+    rows = tokens[:-1]
+    change = softmax(logits[rows])
+    change[np.arange(len(rows)), tokens[1:]] -= 1
+    total = np.zeros_like(logits)
+    total[rows] += change
+    return total / len(rows)
+
+
+def with_other_gradient(**choice):
+    return lambda tokens, words, steps, learning_rate: trained(
+        tokens, words, steps, learning_rate,
+        lambda logits, tokens: gradient(logits, tokens, **choice),
+    )  # fmt: skip
+
+
+def pair_by_pair(tokens, words, steps, learning_rate, *, mean=False):
+    """The matrix changes after every pair, as in stochastic gradient descent."""
+    logits = np.zeros((words, words))
+    for _ in range(steps):
+        for a, b in pairwise(tokens):
+            change = softmax(logits[int(a)])
+            change[int(b)] -= 1
+            logits[int(a)] -= learning_rate * change / (len(tokens) - 1 if mean else 1)
+    return logits
+
+
+def bigram_cases(rng):
+    def draw(n, words, steps, learning_rate):
+        tokens = np.concatenate([np.arange(words), rng.integers(words, size=n - words)])
+        about = f"{n} tokens, {words} words, {steps} steps, learning rate {learning_rate}"
+        return Case((tokens, words, steps, learning_rate), about=about)
+
+    return [draw(7, 3, 1, 1.0), draw(11, 3, 2, 0.5), draw(17, 5, 7, 2.0)]
+
+
+BIGRAM_WRONG = [
+    Wrong("M60", with_other_gradient(by=0)),
+    Wrong("M61", with_other_gradient(by=2)),
+    Wrong("M583", lambda tokens, words, steps, learning_rate: trained(
+        tokens, words, steps, learning_rate, gradient, sign=1)),
+    Wrong("M584", with_other_gradient(mean=False)),
+    Wrong("M585", lambda tokens, words, steps, learning_rate: trained(
+        tokens, words, steps, learning_rate, gradient, once=True)),
+    Wrong("M586", lambda tokens, words, steps, learning_rate: trained(
+        tokens, words, steps, learning_rate, last_of_each_word)),
+    Wrong("M587", lambda *given: pair_by_pair(*given)),
+    Wrong("M587", lambda *given: pair_by_pair(*given, mean=True)),
+    Wrong("M588", with_other_gradient(probabilities=lambda scores: scores.copy())),
+    Wrong("M589", lambda *given: train_bigram(*given).T),
+    Wrong("M590", with_other_gradient(target=0.0)),
+]  # fmt: skip
+
+
+def the_loss_falls(answer, case):
+    tokens, words, steps, learning_rate = case.args
+    tokens = np.asarray(tokens)
+    logits = np.asarray(answer(tokens, words, steps, learning_rate))
+    loss = -log_softmax(logits)[tokens[:-1], tokens[1:]].mean()
+    return bool(loss < np.log(words)) or "the loss does not fall below that of zero logits"
 
 
 PAGE = "chapters/08_masking.html"
@@ -387,18 +532,29 @@ EXERCISE = Exercise(
         Task(
             id="8.6", name="run_stack", title="A mask for every layer", difficulty=3,
             importance=4, minutes=10, reference=run_stack, cases=stack_cases, wrong=STACK_WRONG,
-            read=f"{PAGE}#proof-that-nothing-leaks",
+            read=f"{PAGE}#every-layer-needs-the-mask",
             laws=[Law(None, "the past does not hear the future", the_past_is_deaf)],
         ),
         Task(
             id="8.7", name="is_causal", title="Catch a function looking ahead", difficulty=4,
             importance=4, minutes=10, reference=is_causal, cases=causality_cases,
-            wrong=CAUSALITY_WRONG, read=f"{PAGE}#proof-that-nothing-leaks", arrays=("numpy",),
+            wrong=CAUSALITY_WRONG, read=f"{PAGE}#every-layer-needs-the-mask", arrays=("numpy",),
         ),
         Task(
             id="8.8", name="next_token_loss", title="The loss of next tokens", difficulty=3,
             importance=5, minutes=10, reference=next_token_loss, cases=loss_cases,
-            wrong=LOSS_WRONG, read=f"{PAGE}#padding",
+            wrong=LOSS_WRONG, read="chapters/08_masking_deeper.html#the-loss-without-the-pads",
+        ),
+        Task(
+            id="8.9", name="batch_masks", title="Masks for a batch, from its lengths",
+            difficulty=3, importance=5, minutes=10, reference=batch_masks, cases=length_cases,
+            wrong=BATCH_WRONG, read=f"{PAGE}#padding",
+        ),
+        Task(
+            id="8.10", name="train_bigram", title="A first training run", difficulty=3,
+            importance=5, minutes=15, reference=train_bigram, cases=bigram_cases,
+            wrong=BIGRAM_WRONG, read=f"{PAGE}#ten-questions-in-one-text",
+            laws=[Law(None, "training lowers the loss", the_loss_falls)],
         ),
     ],
 )  # fmt: skip

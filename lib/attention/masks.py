@@ -71,7 +71,7 @@ def prefix(queries: int, length: int, *, like: Array | None = None) -> Bool[Arra
 
     allowed[i, j] = (j < length) or (j <= i).
 
-    Source: Raffel et al. 2020, figure 4 (prefix language model).
+    Source: Raffel et al. 2020, figure 3 (causal mask with prefix).
     Taught in: chapter 08.
     """
     key, query = _range(queries, like)[None, :], _range(queries, like)[:, None]

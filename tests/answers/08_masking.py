@@ -124,9 +124,9 @@ def padded_fused(q, k, v, real):
     return F.scaled_dot_product_attention(q, k, v, attn_mask=real[:, None, None, :])
 
 
-def stack_by_numpy(x, maps, mask):
+def stack_by_numpy(x, projections, mask):
     stream = np.array(x)
-    for w_q, w_k, w_v in np.asarray(maps):
+    for w_q, w_k, w_v in np.asarray(projections):
         table = stream @ w_q @ (stream @ w_k).T / np.sqrt(stream.shape[1])
         table[~np.asarray(mask)] = -np.inf
         exponentials = np.exp(table - table.max(1, keepdims=True))
@@ -134,25 +134,25 @@ def stack_by_numpy(x, maps, mask):
     return stream
 
 
-def stack_by_recursion(x, maps, mask):
-    if len(maps) == 0:
+def stack_by_recursion(x, projections, mask):
+    if len(projections) == 0:
         return x
-    w_q, w_k, w_v = maps[0]
-    return stack_by_recursion(x + attend(x @ w_q, x @ w_k, x @ w_v, mask)[0], maps[1:], mask)
+    w_q, w_k, w_v = projections[0]
+    return stack_by_recursion(x + attend(x @ w_q, x @ w_k, x @ w_v, mask)[0], projections[1:], mask)
 
 
-def stack_in_torch(x, maps, mask):
-    for layer in maps:
+def stack_in_torch(x, projections, mask):
+    for layer in projections:
         q, k, v = (x @ w for w in layer)
         x = x + F.scaled_dot_product_attention(q[None], k[None], v[None], attn_mask=mask)[0]
     return x
 
 
-def stack_by_prefixes(x, maps, mask):
+def stack_by_prefixes(x, projections, mask):
     """A causal mask is the same as letting each token read a text that ends with it."""
     del mask
     stream = np.array(x)
-    for w_q, w_k, w_v in np.asarray(maps):
+    for w_q, w_k, w_v in np.asarray(projections):
         rows = [
             attend(stream[t : t + 1] @ w_q, stream[: t + 1] @ w_k, stream[: t + 1] @ w_v).output[0]
             for t in range(len(stream))
@@ -239,6 +239,94 @@ def loss_by_one_hot(logits, tokens, real):
     return -(one_hot * logarithms)[kept].sum() / kept.sum()
 
 
+def batch_by_loops(lengths, n):
+    encoder = np.zeros((len(lengths), 1, 1, n), dtype=bool)
+    decoder = np.zeros((len(lengths), 1, n, n), dtype=bool)
+    for b, length in enumerate(lengths):
+        for j in range(int(length)):
+            encoder[b, 0, 0, j] = True
+            decoder[b, 0, j:, j] = True
+    return encoder, decoder
+
+
+def batch_in_torch(lengths, n):
+    real = (torch.arange(n) < torch.as_tensor(lengths)[:, None])[:, None, None, :]
+    return real, real & torch.ones(n, n, dtype=torch.bool).tril()
+
+
+def batch_by_reshape(lengths, n):
+    real = np.less.outer(np.arange(n), np.asarray(lengths)).T.reshape(-1, 1, 1, n)
+    return real, np.logical_and(real, np.tri(n, dtype=bool).reshape(1, 1, n, n))
+
+
+def batch_by_product(lengths, n):
+    real = np.stack([np.arange(n) < int(length) for length in lengths]).astype(int)
+    decoder = np.einsum("bk,qk->bqk", real, np.tri(n, dtype=int))
+    return real[:, None, None] == 1, decoder[:, None] == 1
+
+
+def batch_in_lists(lengths, n):
+    encoder = [[[[j < length for j in range(n)]]] for length in lengths]
+    return encoder, [[[[j <= i and j < length for j in range(n)] for i in range(n)]]
+                     for length in lengths]  # fmt: skip
+
+
+def bigram_by_loops(tokens, words, steps, learning_rate):
+    logits = [[0.0] * words for _ in range(words)]
+    pairs = [(int(tokens[i]), int(tokens[i + 1])) for i in range(len(tokens) - 1)]
+    for _ in range(steps):
+        change = [[0.0] * words for _ in range(words)]
+        for a, b in pairs:
+            total = sum(math.exp(score) for score in logits[a])
+            for c in range(words):
+                change[a][c] += (math.exp(logits[a][c]) / total - (c == b)) / len(pairs)
+        for a in range(words):
+            for c in range(words):
+                logits[a][c] -= learning_rate * change[a][c]
+    return logits
+
+
+def bigram_by_one_hot(tokens, words, steps, learning_rate):
+    one_hot = np.eye(words)[np.asarray(tokens)]
+    logits = np.zeros((words, words))
+    for _ in range(steps):
+        error = functional.softmax(one_hot[:-1] @ logits) - one_hot[1:]
+        logits -= learning_rate * one_hot[:-1].T @ error / len(error)
+    return logits
+
+
+def bigram_by_counts(tokens, words, steps, learning_rate):
+    counts = np.zeros((words, words))
+    np.add.at(counts, (np.asarray(tokens)[:-1], np.asarray(tokens)[1:]), 1)
+    logits = np.zeros((words, words))
+    for _ in range(steps):
+        p = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+        logits = logits - learning_rate * (counts.sum(1, keepdims=True) * p - counts) / counts.sum()
+    return logits
+
+
+def bigram_by_autograd(tokens, words, steps, learning_rate):
+    tokens = torch.as_tensor(tokens)
+    logits = torch.zeros(words, words, dtype=torch.float64, requires_grad=True)
+    for _ in range(steps):
+        loss = F.cross_entropy(logits[tokens[:-1]], tokens[1:])
+        (change,) = torch.autograd.grad(loss, logits)
+        with torch.no_grad():
+            logits -= learning_rate * change
+    return logits.detach()
+
+
+def bigram_by_optimizer(tokens, words, steps, learning_rate):
+    tokens = torch.as_tensor(tokens)
+    model = torch.nn.Embedding(words, words, _weight=torch.zeros(words, words))
+    optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        F.cross_entropy(model(tokens[:-1]), tokens[1:]).backward()
+        optimizer.step()
+    return model.weight.detach()
+
+
 RIGHT = {
     "8.1": [
         lambda tokens, start, n: (tokens[start : start + n], tokens[start + 1 : start + n + 1]),
@@ -284,7 +372,9 @@ RIGHT = {
         stack_by_recursion,
         stack_in_torch,
         stack_by_prefixes,
-        lambda x, maps, mask: stack_by_numpy(x.astype(np.float32), maps.astype(np.float32), mask),
+        lambda x, projections, mask: stack_by_numpy(
+            x.astype(np.float32), projections.astype(np.float32), mask
+        ),
     ],
     "8.7": [
         causal_by_loops_over_pairs,
@@ -299,5 +389,19 @@ RIGHT = {
         loss_by_selecting_first,
         loss_by_weights,
         loss_by_one_hot,
+    ],
+    "8.9": [
+        batch_by_loops,
+        batch_in_torch,
+        batch_by_reshape,
+        batch_by_product,
+        batch_in_lists,
+    ],
+    "8.10": [
+        bigram_by_loops,
+        bigram_by_one_hot,
+        bigram_by_counts,
+        bigram_by_autograd,
+        bigram_by_optimizer,
     ],
 }

@@ -1,73 +1,118 @@
-"""The leak of chapter 08 is no luck: the page's own cells, run from five other seeds."""
+"""The leak of chapter 8 does not depend on the seed: the same training from other seeds."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 
-from lib import seeds
-from tests.support.pages import names_of
+from lib.attention import masks
+from lib.training.story_model import (
+    IDS,
+    LOWER_BOUND,
+    PATTERN,
+    UNIFORM_LOSS,
+    StoryModel,
+    is_allowed,
+    sample_stories,
+    story_loss,
+    train_story_model,
+    write_stories,
+)
 from tests.support.seeds import training_seeds
 
 
-@pytest.fixture(scope="module")
-def page(bare_lib) -> dict[str, Any]:
-    """The names that the page's cells tagged `leak` define: its language, model and training."""
-    return names_of("08_masking", "leak")
+class Trained(NamedTuple):
+    """Two models from one seed, and stories new to both."""
+
+    seed: int
+    stories: torch.Tensor
+    masked: StoryModel
+    unmasked: StoryModel
 
 
 @pytest.fixture(scope="module", params=training_seeds())
-def pair(request, page) -> dict[bool, tuple[Any, torch.Tensor]]:
-    """A model trained with the mask (True) and one without (False), and stories new to both."""
+def trained(request, bare_lib) -> Trained:
     seed = request.param
-    stories = page["draw"](1000, seeds.generator(2000 + seed))
-    return {m: (page["train"](m, seed)[0], stories) for m in (True, False)}
+    masked, unmasked = (train_story_model(way, seed=seed)[0] for way in (masks.causal, None))
+    return Trained(seed, sample_stories(1000, 2000 + seed), masked, unmasked)
 
 
-def held_out(page, pair, masked: bool) -> float:
-    model, stories = pair[masked]
-    with torch.no_grad():
-        return page["training_loss"](model, stories, masked).item()
+def without_diagonal(n, like):
+    return masks.causal(n, like=like) & ~torch.eye(n, dtype=torch.bool)
 
 
-def share_allowed(page, model, masked: bool) -> float:
-    return np.mean([page["allowed"](story) for story in page["write"](model, masked, 200, 0)])
+@torch.no_grad()
+def losses_without_future(model, stories, masking) -> np.ndarray:
+    losses = [
+        cross_entropy(model(stories[:, :k], masking)[:, -1], stories[:, k]).item()
+        for k in range(1, 11)
+    ]
+    return np.array(losses)
 
 
-def test_the_language_has_the_entropy_that_the_page_states(page):
-    stories = page["draw"](20000, seeds.generator(0))
+@torch.no_grad()
+def held_out(model, stories, masking) -> float:
+    return story_loss(model, stories, masking).item()
+
+
+def share_allowed(model, masking) -> float:
+    return float(np.mean([is_allowed(story) for story in write_stories(model, 200, 0, masking)]))
+
+
+def test_the_language_has_the_entropy_that_the_page_states():
+    stories = sample_stories(20000, 0)
     free = sum(np.log(len(set(stories[:, i].tolist()))) for i in range(1, 9))
-    assert free / 10 == pytest.approx(page["FLOOR"])
+    assert free / 10 == pytest.approx(LOWER_BOUND)
     assert torch.equal(stories[:, 8:], stories[:, 4:7])
-    assert all(page["allowed"](story[:10]) for story in stories[:100])
+    assert all(is_allowed(story[:10]) for story in stories[:100])
 
 
-def test_with_the_mask_the_loss_meets_the_floor_in_training_and_without_the_future(page, pair):
-    assert abs(held_out(page, pair, True) - page["FLOOR"]) < 0.05
-    assert abs(page["honest_loss"](*pair[True], True).mean() - page["FLOOR"]) < 0.05
+def test_a_story_that_breaks_the_grammar_is_not_allowed():
+    story = sample_stories(1, 0)[0, :10]
+    assert PATTERN[3] == "verb"
+    assert PATTERN[1] == PATTERN[5] == "adjective"
+    wrong_kind, wrong_object = story.clone(), story.clone()
+    wrong_kind[3] = IDS["noun"][0]
+    wrong_object[9] = next(token for token in IDS["adjective"] if token != story[5])
+    assert is_allowed(story)
+    assert not is_allowed(wrong_kind)
+    assert not is_allowed(wrong_object)
 
 
-def test_without_the_mask_the_loss_collapses_and_without_the_future_it_is_worse_than_a_guess(
-    page, pair
+def test_with_the_mask_the_loss_meets_the_bound_in_training_and_without_the_future(trained):
+    assert abs(held_out(trained.masked, trained.stories, masks.causal) - LOWER_BOUND) < 0.05
+    alone = losses_without_future(trained.masked, trained.stories, masks.causal)
+    assert abs(alone.mean() - LOWER_BOUND) < 0.05
+
+
+def test_without_the_mask_the_loss_collapses_and_without_the_future_it_exceeds_the_uniform_loss(
+    trained,
 ):
-    assert held_out(page, pair, False) < 0.01
-    honest = page["honest_loss"](*pair[False], False)
-    assert honest.mean() > page["GUESS"]
-    assert honest[-1] < 0.1
+    assert held_out(trained.unmasked, trained.stories, None) < 0.01
+    alone = losses_without_future(trained.unmasked, trained.stories, None)
+    assert alone.mean() > UNIFORM_LOSS
+    assert alone[-1] < 0.1
 
 
-def test_the_stories_are_allowed_with_the_mask_and_useless_without(page, pair):
-    assert share_allowed(page, pair[True][0], True) > 0.9
-    assert share_allowed(page, pair[False][0], False) < 0.1
+def test_the_stories_are_allowed_with_the_mask_and_useless_without(trained):
+    assert share_allowed(trained.masked, masks.causal) > 0.9
+    assert share_allowed(trained.unmasked, None) < 0.1
 
 
-def test_a_model_trained_with_the_mask_changes_without_it_and_survives(page, pair):
-    model, stories = pair[True]
+def test_a_model_trained_with_the_mask_changes_without_it_and_survives(trained):
+    model, stories = trained.masked, trained.stories
     with torch.no_grad():
-        gap = (model(stories[:, :6], True) - model(stories[:, :6], False))[:, -1].abs().max()
+        gap = (model(stories[:, :6]) - model(stories[:, :6], None))[:, -1].abs().max()
     assert gap > 0.1
-    assert page["honest_loss"](model, stories, False).mean() < 1.2
-    assert share_allowed(page, model, False) > 0.8
+    assert losses_without_future(model, stories, None).mean() < 1.2
+    assert share_allowed(model, None) > 0.8
+
+
+def test_without_the_diagonal_the_loss_meets_the_bound_too(trained):
+    """The residual connection carries a token's own content (chapter 8, the diagonal)."""
+    model, _ = train_story_model(without_diagonal, seed=trained.seed)
+    assert abs(held_out(model, trained.stories, without_diagonal) - LOWER_BOUND) < 0.05
