@@ -1,4 +1,4 @@
-"""The story model of chapters 1 and 8: a language of short stories, and a decoder for it."""
+"""The story model of chapter 8: the language of chapter 1's stories, and a decoder for it."""
 
 import math
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from torch.nn.functional import cross_entropy
 
 from lib import seeds
 from lib.attention import masks
-from lib.attention.dot_product import attend
+from lib.attention.multi_head import MultiHeadAttention
 
 KINDS = {
     "the": ["the"],
@@ -38,7 +38,7 @@ def sample_stories(count: int, seed: int) -> Int[torch.Tensor, "batch n"]:
     Each word is uniform within its kind; the last three words repeat the object.
 
     Source: this course.
-    Taught in: chapters 1 and 8.
+    Taught in: chapter 8.
     """
     rng = seeds.generator(seed)
     columns = [torch.tensor(rng.choice(IDS[kind], size=count)) for kind in PATTERN]
@@ -48,18 +48,15 @@ def sample_stories(count: int, seed: int) -> Int[torch.Tensor, "batch n"]:
 class StoryModel(nn.Module):
     """A decoder of embeddings and attention: each layer adds what it attends to, nothing else.
 
-    Source: Vaswani et al. 2017, with one head and without norms or feed-forward networks.
-    Taught in: chapter 1, with one layer, and chapter 8.
+    Source: Vaswani et al. 2017, without norms or feed-forward networks.
+    Taught in: chapter 8.
     """
 
-    def __init__(self, layers: int = 2, d_model: int = 32):
+    def __init__(self, layers: int = 2, d_model: int = 32, heads: int = 4):
         super().__init__()
         self.word = nn.Embedding(len(WORDS), d_model)
         self.position = nn.Embedding(CONTEXT_LENGTH, d_model)
-        self.layers = nn.ModuleList(
-            nn.ModuleList(nn.Linear(d_model, d_model, bias=False) for _ in "qkv")
-            for _ in range(layers)
-        )
+        self.layers = nn.ModuleList(MultiHeadAttention(d_model, heads) for _ in range(layers))
         self.next_word = nn.Linear(d_model, len(WORDS))
 
     def forward(
@@ -69,8 +66,8 @@ class StoryModel(nn.Module):
         n = ids.shape[-1]
         mask = masking(n, like=ids) if masking else None  # (n, n)
         x = self.word(ids) + self.position.weight[:n]  # (batch, n, d_model)
-        for query, key, value in self.layers:
-            x = x + attend(query(x), key(x), value(x), mask).output
+        for layer in self.layers:
+            x = x + layer(x, mask=mask).output
         return self.next_word(x)
 
 
@@ -80,7 +77,7 @@ def story_loss(
     """Return the mean negative log-probability of the true next words.
 
     Source: the cross-entropy of a language model.
-    Taught in: chapters 1 and 8.
+    Taught in: chapter 8.
     """
     logits = model(stories[:, :-1], masking)  # (batch, n, vocab)
     return cross_entropy(logits.flatten(0, 1), stories[:, 1:].flatten())
@@ -92,7 +89,7 @@ def train_story_model(
     """Train a story model, on new stories at every step. Return it with the loss of each step.
 
     Source: Kingma and Ba 2015 for the optimizer, Adam.
-    Taught in: chapters 1 and 8.
+    Taught in: chapter 8.
     """
     seeds.set_seed(seed)
     model, losses = StoryModel(layers), []
@@ -114,7 +111,7 @@ def write_stories(
     """Sample stories word by word from the predictions of a model, each from "the".
 
     Source: ancestral sampling.
-    Taught in: chapters 1 and 8.
+    Taught in: chapter 8.
     """
     chance = torch.Generator().manual_seed(seed)
     ids = torch.full((count, 1), WORDS.index("the"))
@@ -128,7 +125,7 @@ def is_allowed(story: Int[torch.Tensor, " n"]) -> bool:
     """Say whether ten words follow the grammar: each of its kind, and the object repeated.
 
     Source: this course.
-    Taught in: chapters 1 and 8.
+    Taught in: chapter 8.
     """
     pairs = zip(story.tolist(), (PATTERN + PATTERN)[:CONTEXT_LENGTH], strict=True)
     return all(token in IDS[kind] for token, kind in pairs) and bool(story[9] == story[5])
