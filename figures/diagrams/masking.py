@@ -9,6 +9,7 @@ from figures.svg import Figure
 
 TOKENS = ("the", "blue", "owl", "sees")
 BLUE, OWL, SEES = 1, 2, 3
+Point = tuple[float | int, float | int]
 
 
 def shifted_strips(tokens: Sequence[str]) -> Figure:
@@ -72,7 +73,7 @@ def leak_path() -> Figure:
     )
 
 
-def _box(axes: Axes, x: float, y: float, text: str, role: str) -> None:
+def _box(axes: Axes, x: float | int, y: float | int, text: str, role: str) -> None:
     """Write a token into a box whose border has the colour of its role."""
     box = {"facecolor": palette.light("surface"), "edgecolor": palette.light(role),
            "linewidth": 1 if role == "ink" else 2.2, "boxstyle": "round,pad=0.3"}  # fmt: skip
@@ -81,8 +82,8 @@ def _box(axes: Axes, x: float, y: float, text: str, role: str) -> None:
 
 def _arrow(
     axes: Axes,
-    start: tuple[float, float],
-    end: tuple[float, float],
+    start: Point,
+    end: Point,
     role: str,
     *,
     width: float = 1.4,
