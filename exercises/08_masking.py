@@ -123,8 +123,9 @@ def rows_sum_to_one_or_nothing(answer, case):
 # 8.4 ----------------------------------------------------------------------------------------
 
 
-def decoder_mask(lengths, n):
-    return masks.and_masks(masks.causal(n), masks.padding(lengths, n))
+def batch_masks(lengths, n):
+    encoder = masks.padding(lengths, n)[:, None]
+    return encoder, encoder & masks.causal(n)
 
 
 def length_cases(rng):
@@ -141,15 +142,35 @@ def everywhere(table, lengths):
     return np.broadcast_to(table, (len(lengths), *table.shape[-2:]))
 
 
-DECODER_WRONG = [
-    Wrong("M23", lambda lengths, n: masks.causal(n).T & masks.padding(lengths, n)),
-    Wrong("M26", lambda lengths, n: ~decoder_mask(lengths, n)),
-    Wrong("M27", lambda lengths, n: masks.causal(n) & real_tokens(lengths, n)[:, :, None]),
-    Wrong("M28", lambda lengths, n: everywhere(masks.causal(n), lengths)),
-    Wrong("M112", lambda lengths, n: masks.padding(lengths, n).repeat(n, axis=1)),
-    Wrong("M113", lambda lengths, n: masks.causal(n) | masks.padding(lengths, n)),
-    Wrong("M22", lambda lengths, n: np.tri(n, k=-1, dtype=bool) & masks.padding(lengths, n)),
-]
+def both_masks(encoder, *, causal=None, combine=np.logical_and):
+    """The wrong pair that follows from a mask for the encoder: (batch, 1, 1, n)."""
+
+    def build(lengths, n):
+        hidden = encoder(lengths, n)
+        triangle = masks.causal(n) if causal is None else causal(n)
+        return hidden, combine(hidden, triangle)
+
+    return build
+
+
+def real_keys(lengths, n):
+    return real_tokens(lengths, n)[:, None, None, :]
+
+
+BATCH_WRONG = [
+    Wrong("M26", lambda lengths, n: tuple(~mask for mask in batch_masks(lengths, n))),
+    Wrong("M27", both_masks(lambda lengths, n: real_tokens(lengths, n)[:, None, :, None])),
+    Wrong("M28", lambda lengths, n: (real_keys(lengths, n),
+                                     everywhere(masks.causal(n), lengths)[:, None])),
+    Wrong("M112", lambda lengths, n: (real_keys(lengths, n), real_keys(lengths, n).repeat(n, 2))),
+    Wrong("M113", both_masks(real_keys, combine=np.logical_or)),
+    Wrong("M23", both_masks(real_keys, causal=lambda n: masks.causal(n).T)),
+    Wrong("M22", both_masks(real_keys, causal=lambda n: np.tri(n, k=-1, dtype=bool))),
+    Wrong("M581", both_masks(lambda lengths, n: real_keys(lengths + 1, n))),
+    Wrong("M582", lambda lengths, n: batch_masks(lengths, n)[::-1]),
+    Wrong("M115", lambda lengths, n: (real_tokens(lengths, n)[:, None],
+                                      masks.causal(n) & real_tokens(lengths, n)[:, None])),
+]  # fmt: skip
 
 
 # 8.5 ----------------------------------------------------------------------------------------
@@ -371,45 +392,6 @@ LOSS_WRONG = [
 # 8.9 ----------------------------------------------------------------------------------------
 
 
-def batch_masks(lengths, n):
-    encoder = masks.padding(lengths, n)[:, None]
-    return encoder, encoder & masks.causal(n)
-
-
-def both_masks(encoder, *, causal=None, combine=np.logical_and):
-    """The wrong pair that follows from a mask for the encoder: (batch, 1, 1, n)."""
-
-    def build(lengths, n):
-        hidden = encoder(lengths, n)
-        triangle = masks.causal(n) if causal is None else causal(n)
-        return hidden, combine(hidden, triangle)
-
-    return build
-
-
-def real_keys(lengths, n):
-    return real_tokens(lengths, n)[:, None, None, :]
-
-
-BATCH_WRONG = [
-    Wrong("M26", lambda lengths, n: tuple(~mask for mask in batch_masks(lengths, n))),
-    Wrong("M27", both_masks(lambda lengths, n: real_tokens(lengths, n)[:, None, :, None])),
-    Wrong("M28", lambda lengths, n: (real_keys(lengths, n),
-                                     everywhere(masks.causal(n), lengths)[:, None])),
-    Wrong("M112", lambda lengths, n: (real_keys(lengths, n), real_keys(lengths, n).repeat(n, 2))),
-    Wrong("M113", both_masks(real_keys, combine=np.logical_or)),
-    Wrong("M23", both_masks(real_keys, causal=lambda n: masks.causal(n).T)),
-    Wrong("M22", both_masks(real_keys, causal=lambda n: np.tri(n, k=-1, dtype=bool))),
-    Wrong("M581", both_masks(lambda lengths, n: real_keys(lengths + 1, n))),
-    Wrong("M582", lambda lengths, n: batch_masks(lengths, n)[::-1]),
-    Wrong("M115", lambda lengths, n: (real_tokens(lengths, n)[:, None],
-                                      decoder_mask(lengths, n))),
-]  # fmt: skip
-
-
-# 8.10 ---------------------------------------------------------------------------------------
-
-
 def train_bigram(tokens, words, steps, learning_rate):
     return trained(tokens, words, steps, learning_rate, gradient)
 
@@ -520,9 +502,9 @@ EXERCISE = Exercise(
             laws=[Law(None, "each row sums to 1, an empty one to 0", rows_sum_to_one_or_nothing)],
         ),
         Task(
-            id="8.4", name="decoder_mask", title="Causal and padded", difficulty=2, importance=4,
-            minutes=10, reference=decoder_mask, cases=length_cases, wrong=DECODER_WRONG,
-            read=f"{PAGE}#padding",
+            id="8.4", name="batch_masks", title="Masks for a batch, from its lengths",
+            difficulty=3, importance=5, minutes=10, reference=batch_masks, cases=length_cases,
+            wrong=BATCH_WRONG, read=f"{PAGE}#padding",
         ),
         Task(
             id="8.5", name="attend_padded", title="A batch with heads and padding", difficulty=3,
@@ -546,12 +528,7 @@ EXERCISE = Exercise(
             wrong=LOSS_WRONG, read="chapters/08_masking_deeper.html#the-loss-without-the-pads",
         ),
         Task(
-            id="8.9", name="batch_masks", title="Masks for a batch, from its lengths",
-            difficulty=3, importance=5, minutes=10, reference=batch_masks, cases=length_cases,
-            wrong=BATCH_WRONG, read=f"{PAGE}#padding",
-        ),
-        Task(
-            id="8.10", name="train_bigram", title="A first training run", difficulty=3,
+            id="8.9", name="train_bigram", title="A first training run", difficulty=3,
             importance=5, minutes=15, reference=train_bigram, cases=bigram_cases,
             wrong=BIGRAM_WRONG, read=f"{PAGE}#ten-questions-in-one-text",
             laws=[Law(None, "training lowers the loss", the_loss_falls)],

@@ -7,7 +7,6 @@ import torch
 import torch.nn.functional as F
 
 from lib import functional
-from lib.attention import masks
 from lib.attention.dot_product import attend
 
 
@@ -73,30 +72,6 @@ def weights_additive_then_zeroed(scores, mask):
 
 def weights_in_float32(scores, mask):
     return weights_renormalised(np.asarray(scores, dtype=np.float32), np.asarray(mask))
-
-
-def decoder_by_loops(lengths, n):
-    return np.array([
-        [[j <= i and j < length for j in range(n)] for i in range(n)] for length in lengths
-    ])  # fmt: skip
-
-
-def decoder_in_torch(lengths, n):
-    at = torch.arange(n)
-    real = at < torch.as_tensor(lengths)[:, None]
-    return torch.tril(torch.ones(n, n, dtype=torch.bool)) & real[:, None]
-
-
-def decoder_by_minimum(lengths, n):
-    last = np.minimum(np.arange(n)[None, :], np.asarray(lengths)[:, None] - 1)
-    return np.arange(n) <= last[:, :, None]
-
-
-def decoder_edited(lengths, n):
-    table = np.tile(np.tri(n, dtype=bool), (len(lengths), 1, 1))
-    for sentence, length in enumerate(lengths):
-        table[sentence, :, int(length) :] = False
-    return table
 
 
 def padded_by_sentences(q, k, v, real):
@@ -352,13 +327,11 @@ RIGHT = {
         lambda scores, mask: functional.softmax(scores, where=mask),
     ],
     "8.4": [
-        decoder_by_loops,
-        decoder_in_torch,
-        decoder_by_minimum,
-        decoder_edited,
-        lambda lengths, n: masks.and_masks(
-            masks.causal(n, like=lengths), masks.padding(lengths, n)
-        ),
+        batch_by_loops,
+        batch_in_torch,
+        batch_by_reshape,
+        batch_by_product,
+        batch_in_lists,
     ],
     "8.5": [
         padded_by_sentences,
@@ -391,13 +364,6 @@ RIGHT = {
         loss_by_one_hot,
     ],
     "8.9": [
-        batch_by_loops,
-        batch_in_torch,
-        batch_by_reshape,
-        batch_by_product,
-        batch_in_lists,
-    ],
-    "8.10": [
         bigram_by_loops,
         bigram_by_one_hot,
         bigram_by_counts,
