@@ -399,7 +399,7 @@ EXERCISE = Exercise(
         Task(
             id="17.4", name="attention", title="Attend", difficulty=4, importance=5, minutes=25,
             reference=attention, cases=attention_cases, wrong=wrongs(ATTENDS),
-            read="chapters/09_multi_head.html#claim-S0-37",
+            read="chapters/09_multi_head.html#all-heads-at-once-split-and-merge",
             laws=[
                 Law(None, "what comes later changes nothing before it", future_unseen),
                 Law(None, "the first token attends to itself alone", nobody_else),

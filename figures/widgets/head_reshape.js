@@ -1,11 +1,11 @@
-// A vector cut into heads and joined again: where every single number goes, rightly or wrongly.
+// A vector split into heads and merged again: where every number goes, rightly or wrongly.
 
 import { choice, column, frame, h, button, readout, row, slider, svg, toggle } from "./kit.js";
 
 const LAST = 4;
 const CELL = { width: 38, height: 26, gap: 12, left: 118, top: 6 };
 
-/** Exchange the first two axes of a table of shape (a, b, c) that is kept as one list. */
+/** Swap the first two axes of an array of shape (a, b, c) that is kept as one list. */
 export function swapped(ids, [a, b, c]) {
   const moved = [];
   for (let j = 0; j < b; j += 1)
@@ -26,20 +26,20 @@ export function steps({ n, d_model, heads, view_splits, view_merges }) {
   const byHead = { shape: [heads, n, d_k], axes: ["head", "token"] };
   const said = (shape) => `reshape(${shape.join(", ")})`;
   const split = view_splits ? start : swapped(start, byToken.shape);
-  const straight = `${said(byHead.shape)}, and the axes were never exchanged`;
+  const straight = `${said(byHead.shape)}, and the axes were never swapped`;
   const back = view_merges ? split : swapped(split, byHead.shape);
   return [
     { ...flat, ids: start, call: "the queries of all heads, as one product made them" },
     view_splits ? { ...byHead, ids: start, call: straight } : { ...byToken, ids: start, call: said(byToken.shape) },
     { ...byHead, ids: split, call: view_splits ? "nothing more, for the shape looks right" : "swapaxes(0, 1)" },
     view_merges
-      ? { ...flat, ids: split, call: `${said(flat.shape)}, and the axes were never exchanged back` }
+      ? { ...flat, ids: split, call: `${said(flat.shape)}, and the axes were never swapped back` }
       : { ...byToken, ids: back, call: "swapaxes(0, 1)" },
     { ...flat, ids: back, call: view_merges ? "nothing more, for the shape looks right" : said(flat.shape) },
   ];
 }
 
-/** Which places hold a number that belongs to another token, another head or another feature. */
+/** Which positions hold a number that belongs to a different token, head or feature. */
 export function misplaced({ n, d_model, heads }, { shape, axes, ids }) {
   const d_k = d_model / heads;
   return ids.map((id, place) => {
@@ -64,7 +64,7 @@ export function report(state) {
   let wrong = bad ? `${bad} of ${n * d_model} numbers` : "none";
   const strangers = misplaced(state, all[2]).filter(Boolean).length;
   if (!bad && step === LAST && strangers)
-    wrong = `none, and yet ${strangers} stood wrong inside the heads, where attention happens`;
+    wrong = `none, and yet ${strangers} were wrong inside the heads, where attention happens`;
   return { shape: `(${now.shape.join(", ")}): ${now.call}`, wrong };
 }
 
@@ -103,7 +103,7 @@ function render({ model, el }) {
     view_merges: toggle({ label: "merge by reshape alone (wrong)", value: model.get("view_merges"), onChange: (on) => put("view_merges", on) }),
   };
   const shape = readout({ label: "Shape:", live: true, name: "shape" });
-  const wrong = readout({ label: "In the wrong place:", name: "wrong" });
+  const wrong = readout({ label: "At the wrong position:", name: "wrong" });
   const picture = h("div", { class: "kit-scroll" });
   const play = button("Play the steps", () => {
     go(0);
@@ -113,7 +113,7 @@ function render({ model, el }) {
     }, 1400);
   });
 
-  /** Make the cells anew; only a change of the sizes needs it, so that steps can be animated. */
+  /** Make the cells again; only a change of the sizes needs it, so that steps can be animated. */
   function build({ n, d_model, heads }) {
     const lines = n * heads;
     const height = 2 * CELL.top + lines * CELL.height + (Math.max(n, heads) - 1) * CELL.gap;

@@ -1,4 +1,4 @@
-"""Chapter 09: a vector cut into heads and joined again, with the name of every number."""
+"""Chapter 09: a vector split into heads and merged again, with the name of every number."""
 
 import numpy as np
 import traitlets
@@ -30,10 +30,10 @@ class HeadReshape(Interactive):
         return x.reshape(self.n, self.heads, d_k).swapaxes(0, 1)
 
     def still(self) -> Figure:
-        """Draw what stands in each head after the split."""
+        """Draw the contents of each head after the split."""
         inside = self.split()  # (head, n, d_k)
         rows = [f"head {h + 1}, token {t + 1}" for h, t in np.ndindex(inside.shape[:2])]
-        how = "a reshape alone" if self.view_splits else "a reshape and an exchange of axes"
+        how = "a reshape alone" if self.view_splits else "a reshape and a swap of axes"
         fate = "tokens are mixed" if self.view_splits else "every row holds one token"
         return plots.heatmap(
             inside.reshape(-1, inside.shape[-1]),
@@ -41,8 +41,8 @@ class HeadReshape(Interactive):
             columns=[str(feature + 1) for feature in range(inside.shape[-1])],
             digits=1,
             row_label="row of a head",
-            column_label="place",
-            alt=f"What stands in the heads after {how}: the first row of head 1 holds "
+            column_label="component",
+            alt=f"The contents of the heads after {how}: the first row of head 1 holds "
             f"{', '.join(f'{name:.1f}' for name in inside[0, 0])}, and its second row "
             f"{', '.join(f'{name:.1f}' for name in inside[0, 1])}.",
             caption=f"After {how}, {fate}; 2.5 is feature 5 of token 2.",

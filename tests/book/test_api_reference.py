@@ -116,11 +116,16 @@ def test_taught_in_names_chapters_that_name_it_or_what_is_built_on_it(room, defi
 
 
 def test_a_page_that_quotes_a_definition_links_to_its_place(book_folder):
-    chapter = page(book_folder / "chapters", "09_multi_head")
-    links = {link["href"] for link in chapter.select("p.to-reference a")}
-    attention = "../appendix/reference/attention.html"
-    assert f"{attention}#lib-attention-heads-split-heads" in links
-    assert f"{attention}#lib-attention-multi-head" in links  # a method, below its class
+    reference = "../appendix/reference"
+    for name, links in {
+        "09_multi_head": {
+            f"{reference}/attention.html#lib-attention-heads-split-heads",
+            f"{reference}/attention.html#lib-attention-multi-head-type-multiheadattention",
+        },
+        "11_block": {f"{reference}/models.html#lib-models-block"},  # a method, below its module
+    }.items():
+        chapter = page(book_folder / "chapters", name)
+        assert links <= {link["href"] for link in chapter.select("p.to-reference a")}, name
 
 
 @pytest.mark.parametrize(

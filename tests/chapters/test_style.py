@@ -68,12 +68,12 @@ special token; subword; padding; LM head; weight tying; activation patching; abl
 projection; concatenate; broadcast""")
 # In bold in no chapter yet: take out what is introduced, and never add any.
 STILL_MISSING = names("""
-LM head; ablation; activation patching; attention pattern; autoregressive; backpropagation;
-backward pass; bigram; broadcast; concatenate; context length; cross-entropy; decode;
+LM head; ablation; activation patching; autoregressive; backpropagation;
+backward pass; bigram; broadcast; context length; cross-entropy; decode;
 decoder-only; dropout; epoch; fine-tuning; forward pass; gradient clipping; hidden state;
 hyperparameter; language modelling; learning rate; logit lens; logits; minibatch; negative
 log-likelihood; nonlinearity; optimizer state; padding; perplexity; positional encoding;
-pre-training; prefill; projection; residual connection; scaled dot-product attention; sequence
+pre-training; prefill; residual connection; scaled dot-product attention; sequence
 length; skip connection; special token; subword; token embedding; unigram; weight tying""")
 
 

@@ -51,7 +51,7 @@ def test_two_mistakes_hide_each_other_at_the_end():
     widget = HeadReshape(view_splits=True, view_merges=True, step=4)
     assert np.array_equal(by_lib(widget)[4], by_lib(widget)[0])
     count = call("head_reshape.js", "report", widget.state)["wrong"]
-    assert count.startswith("none, and yet 16 stood wrong inside the heads")
+    assert count.startswith("none, and yet 16 were wrong inside the heads")
 
 
 def test_heads_that_do_not_divide_the_width_are_refused():

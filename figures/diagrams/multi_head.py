@@ -1,0 +1,126 @@
+"""Two schematics of chapter 9: heads side by side, and the line that one head cannot leave."""
+
+import math
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyBboxPatch, Rectangle
+
+from figures import palette, plots
+from figures.svg import Figure, styled
+
+WORDS = ("dog", "bites", "man")
+HEADS = ("series-1", "series-2")
+CELL = 15
+ARROW = {"arrowstyle": "-|>", "color": palette.light("muted"), "linewidth": 1.4}
+
+
+@styled()
+def heads_side_by_side() -> Figure:
+    """Draw two heads that read the same X, and W_o as one slice of rows for each head."""
+    fig, axes = plots.canvas(360, 540)
+    axes.set(xlim=(0, 360), ylim=(540, 0))
+    axes.axis("off")
+    axes.text(180, 12, "X (3, 4)", ha="center", va="center")
+    _grid(axes, 150, 24, [["surface"] * 4] * 3)
+    for row, word in enumerate(WORDS):
+        axes.text(144, 31 + CELL * row, word, ha="right", va="center")
+    for head, middle, attended in ((0, 86, 0), (1, 274, 2)):
+        axes.annotate("", (middle, 102), (180, 72), arrowprops=ARROW)
+        _head(axes, head, middle, attended)
+        axes.annotate("", (86 + 30 * head, 354), (middle, 312), arrowprops=ARROW)
+    first, second = HEADS
+    _grid(axes, 71, 357, [[first] * 2 + [second] * 2] * 3)
+    _grid(axes, 156, 350, [[first] * 4] * 2 + [[second] * 4] * 2)
+    _grid(axes, 241, 357, [["output"] * 4] * 3)
+    for x, sign in ((143, "@"), (228, "=")):
+        axes.text(x, 380, sign, ha="center", va="center")
+    for x, name in ((101, "concat\n(3, 4)"), (186, "Wₒ\n(4, 4)"), (271, "output\n(3, 4)")):
+        axes.text(x, 415, name, ha="center", va="top")
+    for left, role, number, sign in ((44, first, "1", "="), (209, second, "2", "+")):
+        axes.text(left - 20, 482, sign, ha="center", va="center")
+        _grid(axes, left, 460, [[role] * 2] * 3)
+        axes.text(left + 41, 482, "@", ha="center", va="center")
+        _grid(axes, left + 52, 467, [[role] * 4] * 2)
+        axes.text(left + 56, 512, f"head {number} adds", ha="center", va="top")
+    return plots.figure(
+        fig,
+        alt="X, three tokens of four components, enters two heads. Each head has its own weight "
+        "matrices of shape (4, 2), so its own queries, keys and values of shape (3, 2), its own "
+        "weights of shape (3, 3) and its own output of shape (3, 2). In head 1, bites attends to "
+        "dog; in head 2, to man. The outputs, concatenated to (3, 4), times W_o of shape (4, 4) "
+        "give the output of shape (3, 4). W_o has two slices of two rows, one for each head, and "
+        "the output is the sum of each head's output times its slice.",
+        caption="Two heads read the same X. Each meets its own rows of the output projection, so "
+        "the output is the sum of what the heads add.",
+    )
+
+
+def _grid(axes: Axes, left: float | int, top: float | int, roles: Sequence[Sequence[str]]) -> None:
+    """Draw a matrix as cells, one role of the palette for each."""
+    for row, columns in enumerate(roles):
+        for column, role in enumerate(columns):
+            look = {"facecolor": palette.light(role), "edgecolor": palette.light("paper")}
+            corner = (left + CELL * column, top + CELL * row)
+            axes.add_patch(Rectangle(corner, CELL, CELL, linewidth=1.2, **look))
+    frame = (left, top), CELL * len(roles[0]), CELL * len(roles)
+    axes.add_patch(Rectangle(*frame, fill=False, edgecolor=palette.light("muted"), linewidth=1))
+
+
+def _head(axes: Axes, head: int, middle: float | int, attended: int) -> None:
+    """Draw what one head computes: its projections, its weights and its output."""
+    border = {"facecolor": palette.light("paper"), "edgecolor": palette.light(HEADS[head])}
+    axes.add_patch(FancyBboxPatch((middle - 82, 104), 164, 206, linewidth=2,
+                                  boxstyle="round,pad=0,rounding_size=8", **border))  # fmt: skip
+    axes.text(middle, 118, f"head {head + 1}", ha="center", va="center", weight="bold",
+              color=palette.light(HEADS[head]))  # fmt: skip
+    axes.text(middle, 137, "Q, K, V = X @ own W", ha="center", va="center")
+    axes.text(middle, 154, "(3, 2) = (3, 4) @ (4, 2)", ha="center", va="center")
+    axes.text(middle + CELL * (attended - 1), 176, WORDS[attended], ha="center", va="center")
+    weights = [["w8"] * 3 for _ in WORDS]
+    weights[1] = ["w2" if column != attended else "w36" for column in range(3)]
+    _grid(axes, middle - 22, 185, weights)
+    axes.text(middle - 28, 207, "bites", ha="right", va="center", color=palette.light("query"))
+    axes.text(middle + 28, 207, "weights\n(3, 3)", ha="left", va="center")
+    axes.text(middle, 243, "@ V", ha="center", va="center")
+    _grid(axes, middle - CELL, 256, [[HEADS[head]] * 2] * 3)
+    axes.text(middle + 21, 278, f"o{'₁₂'[head]} (3, 2)", ha="left", va="center")
+
+
+@styled()
+def line_of_one_head(m: Sequence[float | int]) -> Figure:
+    """Draw the line of all outputs of one head, and the two outputs that the task wants.
+
+    Raises: ValueError unless `m` has two components that are not both 0.
+    """
+    if len(m) != 2 or not any(m):
+        raise ValueError(f"`m` must have two components, not both 0; got {list(m)}.")
+    along = [float(part) / math.hypot(*m) for part in m]
+    fig, axes = plots.canvas(360, 330)
+    axes.axhline(0, color=palette.light("line"), linewidth=0.8, linestyle="-")
+    axes.axvline(0, color=palette.light("line"), linewidth=0.8, linestyle="-")
+    axes.plot([-3 * along[0], 3 * along[0]], [-3 * along[1], 3 * along[1]], linestyle="-",
+              color=palette.light("output"))  # fmt: skip
+    misses = []
+    for wanted, words, shift in (((1, 0), "dog 1, man 0", -0.13), ((0, 1), "dog 0, man 1", 0.13)):
+        share = wanted[0] * along[0] + wanted[1] * along[1]
+        nearest = (share * along[0], share * along[1])
+        misses.append(math.dist(wanted, nearest))
+        axes.plot(*zip(wanted, nearest, strict=True), color=palette.light("muted"),
+                  linewidth=1.4, linestyle=":")  # fmt: skip
+        axes.scatter(*wanted, s=60, color=palette.light("accent"), zorder=3)
+        axes.text(wanted[0], wanted[1] + shift, f"wanted for {words}", va="center",
+                  ha="left" if wanted[1] else "center")  # fmt: skip
+    axes.text(-0.42, 1.38, f"line along m = ({m[0]:g}, {m[1]:g})", va="center",
+              color=palette.light("output"))  # fmt: skip
+    axes.set(xlim=(-0.5, 1.7), ylim=(-0.5, 1.5), aspect="equal",
+             xlabel="agent component", ylabel="patient component")  # fmt: skip
+    axes.set_xticks([0, 1])
+    axes.set_yticks([0, 1])
+    return plots.figure(
+        fig,
+        alt=f"A plane with the line through 0 along ({m[0]:g}, {m[1]:g}). The wanted outputs "
+        f"(1, 0) and (0, 1) are {misses[0]:.2f} and {misses[1]:.2f} away from it.",
+        caption="Every output of one head lies on one line through 0, and no line through 0 "
+        "holds both wanted points.",
+    )
