@@ -40,7 +40,6 @@ INSTEAD = {  # a private word or a translated construction: what to write
     r"\bless the\b": "minus the",
     r"(?<![\w.])Who (forgets|leaves|reads|guesses|wants|takes|knows|counts)\b": "If you ...",
     r"\bBeside (it|them|this) stands?\b": "name the thing first",
-    r"(?<!here )\bis no (?!more|longer|less|need|way|reason)[a-z]+\b": "is not a ...",
     r"(?:^|[\s(=])[-\N{MINUS SIGN}]?\.\d": "0.47, with the leading zero",
     r"\d %": "24%, without a space",
 }
@@ -68,13 +67,12 @@ special token; subword; padding; LM head; weight tying; activation patching; abl
 projection; concatenate; broadcast""")
 # In bold in no chapter yet: take out what is introduced, and never add any.
 STILL_MISSING = names("""
-LM head; ablation; activation patching; autoregressive; backpropagation;
-backward pass; bigram; broadcast; context length; cross-entropy; decode;
-decoder-only; dropout; epoch; fine-tuning; forward pass; gradient clipping; hidden state;
-hyperparameter; language modelling; learning rate; logit lens; logits; minibatch; negative
-log-likelihood; nonlinearity; optimizer state; padding; perplexity; positional encoding;
-pre-training; prefill; residual connection; scaled dot-product attention; sequence
-length; skip connection; special token; subword; token embedding; unigram; weight tying""")
+LM head; ablation; activation patching; autoregressive; backpropagation; backward pass; bigram;
+context length; cross-entropy; decode; decoder-only; dropout; epoch; fine-tuning; forward pass;
+gradient clipping; hidden state; hyperparameter; language modelling; learning rate; logit lens;
+logits; minibatch; negative log-likelihood; nonlinearity; optimizer state; perplexity; positional
+encoding; pre-training; prefill; residual connection; scaled dot-product attention; sequence
+length; skip connection; unigram""")
 
 
 @pytest.mark.parametrize("name", TEXTS)
