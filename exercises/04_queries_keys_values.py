@@ -257,7 +257,7 @@ EXERCISE = Exercise(
                 Wrong("M44", lambda x, weight, bias: x @ weight.T),
                 Wrong("M10+M44", lambda x, weight, bias: x @ weight),
             ],
-            read=f"{PAGE}#claim-S0-16",
+            read=f"{PAGE}#in-a-real-model",
         ),
         Task(
             id="4.2",
@@ -274,7 +274,7 @@ EXERCISE = Exercise(
                 Wrong("M02", lambda q, k: q @ k / len(q)),
                 Wrong("M193", lambda q, k: q * k),
             ],
-            read=f"{PAGE}#claim-S0-12",
+            read=f"{PAGE}#one-score-then-all-of-them",
         ),
         Task(
             id="4.3",
@@ -293,7 +293,7 @@ EXERCISE = Exercise(
                 Wrong("M83", lambda q, k: functional.cosine(q[:, None], k)),
                 Wrong("M05+M80", lambda q, k: q @ k / np.sqrt(q.shape[1])),
             ],
-            read=f"{PAGE}#claim-S0-13",
+            read=f"{PAGE}#one-score-then-all-of-them",
         ),
         Task(
             id="4.4",
@@ -329,7 +329,7 @@ EXERCISE = Exercise(
                 Wrong("M84", lambda grid, words, side: attends_to(grid, words, "columns")),
                 Wrong("M84", lambda grid, words, side: attends_to(grid.T, words, side)),
             ],
-            read=f"{PAGE}#who-attends-to-whom",
+            read=f"{PAGE}#how-to-read-a-grid",
         ),
         Task(
             id="4.6",
@@ -341,7 +341,7 @@ EXERCISE = Exercise(
             reference=soft_lookup,
             cases=lookup_cases,
             wrong=LOOKUP_WRONG,
-            read=f"{PAGE}#claim-S0-11",
+            read=f"{PAGE}#a-dictionary-that-answers-nearly",
         ),
         Task(
             id="4.7",
@@ -363,7 +363,7 @@ EXERCISE = Exercise(
                 Law(None, "a's query scores 1 with b's key, and b's query 0 with a's", looks_once),
             ],
             unique=False,
-            read=f"{PAGE}#claim-S4-10",
+            read=f"{PAGE}#why-two-matrices-for-one-match",
         ),
         Task(
             id="4.8",
@@ -375,7 +375,7 @@ EXERCISE = Exercise(
             reference=count,
             cases=count_cases,
             wrong=COUNT_WRONG,
-            read=f"{PAGE}#claim-S0-14",
+            read=f"{PAGE}#one-score-then-all-of-them",
         ),
     ],
 )

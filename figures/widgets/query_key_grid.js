@@ -1,4 +1,4 @@
-// Queries, keys and their table of scores, made by two matrices that can be edited.
+// Queries, keys, their score matrix and outputs, made by two matrices that can be edited.
 
 import { fmt, scores, softmax, matmul } from "./arithmetic.js";
 import { button, choice, column, frame, grid, h, numberCell, plane, readout, row, toggle } from "./kit.js";
@@ -36,7 +36,15 @@ export function explain(state) {
   return i === j ? one : `${one}; the other way round ${brief(table[j][i])}`;
 }
 
-const TRAITS = ["words", "x", "w_q", "w_k", "tied", "layout_of_queries", "shows", "query", "key"];
+/** What the chosen query takes in: the weighted mix of the values, in words. */
+export function takesIn(state) {
+  const { weights } = compute(state);
+  const { words, values, parts, query } = state;
+  const [mix] = matmul([weights[query]], values);
+  return `${words[query]} takes in ${mix.map((share, c) => `${fmt(share, 2)} ${parts[c]}`).join(", ")}`;
+}
+
+const TRAITS = ["words", "x", "w_q", "w_k", "values", "parts", "tied", "layout_of_queries", "shows", "query", "key"];
 
 function render({ model, el }) {
   const read = () => Object.fromEntries(TRAITS.map((name) => [name, model.get(name)]));
@@ -81,6 +89,8 @@ function render({ model, el }) {
   const again = button("Start again", () => change(start));
   const said = readout({ label: "", live: true, name: "score" });
   said.el.classList.add("kit-equation");
+  const taken = readout({ label: "", name: "taken" });
+  taken.el.classList.add("kit-equation");
   const gap = readout({ label: "largest difference across the diagonal of the scores", name: "lopsided" });
   const places = { table: h("div"), plane: h("div") };
   let table = null;
@@ -121,16 +131,18 @@ function render({ model, el }) {
     tie.set(state.tied);
     for (const [name, one] of Object.entries(choices)) one.set(state[name]);
     said.set(explain(state));
+    taken.set(takesIn(state));
     gap.set(fmt(lopsided(state), 2));
   }
 
   frame(
     el,
-    "Who looks for whom",
+    "Which query matches which key",
     row(matrices.w_q.el, matrices.w_k.el, column(tie.el, again)),
     choices.query.el,
     row(places.plane, column(row(choices.shows.el, choices.layout_of_queries.el), places.table, gap.el)),
     said.el,
+    taken.el,
   );
   for (const name of TRAITS) model.on(`change:${name}`, draw);
   draw();

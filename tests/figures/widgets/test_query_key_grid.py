@@ -49,6 +49,17 @@ def test_it_explains_a_score_and_the_same_pair_turned_round():
     assert text == "creature asks, blue offers: (0, 4) · (1, 1) = 4; the other way round −2"
 
 
+def test_it_says_what_a_query_takes_in():
+    for query, values in (
+        (2, [[1, 0], [0, 1], [0, 0], [0, 0]]),
+        (3, [[3, 1], [0, 1], [2, 0], [0, 4]]),
+    ):
+        widget = QueryKeyGrid(query=query, values=values)
+        mixed = softmax(by_lib(widget))[query] @ np.array(values)
+        text = call("query_key_grid.js", "takesIn", widget.state)
+        assert text == f"{widget.words[query]} takes in {mixed[0]:.2f} fluffy, {mixed[1]:.2f} blue"
+
+
 def numbers(page: Page) -> np.ndarray:
     """The table on the page."""
     cells = page.locator("table.kit-grid td button").all_inner_texts()

@@ -1,0 +1,240 @@
+"""Schematics of chapter 4: one query from its scores to its output, and positions as a clock."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Real
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyBboxPatch, Rectangle
+
+from figures import palette, plots
+from figures.svg import Figure
+
+ROW, TOP = 23, 130  # of the rows of keys and values
+KEY, SCORE, WEIGHT, VALUE = 40, 116, 178, 306  # where the columns stand
+BAR = 48  # the length of the weight 1
+
+
+def one_query(
+    words: Sequence[str],
+    query: int,
+    scores: Real[np.ndarray, " key"],
+    weights: Real[np.ndarray, " key"],
+    values: Real[np.ndarray, "key d_v"],
+    parts: Sequence[str],
+    *,
+    d_model: int,
+    d_k: int,
+) -> Figure:
+    """Draw what happens to one query: a score with every key, weights, and the mix of values.
+
+    Raises: ValueError unless there are a score, a weight and a value for each word.
+    """
+    n, d_v = len(words), len(parts)
+    shapes = (np.shape(scores), np.shape(weights), np.shape(values))
+    if shapes != ((n,), (n,), (n, d_v)):
+        raise ValueError(
+            f"{n} words and {d_v} parts need scores and weights ({n},) and values ({n}, {d_v}); "
+            f"got {', '.join(map(str, shapes))}."
+        )
+    bottom = TOP + ROW * n
+    fig, axes = plots.canvas(360, bottom + 98)
+    axes.set(xlim=(0, 360), ylim=(bottom + 98, 0))
+    axes.axis("off")
+    fig.set_layout_engine("none")
+    axes.set_position((0, 0, 1, 1))
+    _ask(axes, words[query], d_model, d_k)
+    for x, title, shape, role in (
+        (KEY, "keys", f"({n}, {d_k})", "key"),
+        (SCORE, "scores", f"({n},)", "ink"),
+        (WEIGHT + 20, "weights", f"({n},)", "ink"),
+        (VALUE, "values", f"({n}, {d_v})", "value"),
+    ):
+        _text(axes, x, TOP - 31, title, role=role, weight="bold")
+        _text(axes, x, TOP - 16, shape, size=10.5)
+    for i, (word, score, weight, value) in enumerate(
+        zip(words, scores, weights, values, strict=True)
+    ):
+        _answer(axes, TOP + ROW * (i + 0.5), word, score, weight, value)
+    output = weights @ values
+    _mix(axes, bottom, words[query], output, parts)
+    listed = "; ".join(
+        f"{word}: score {score:.1f}, weight {weight:.2f}"
+        for word, score, weight in zip(words, scores, weights, strict=True)
+    )
+    mixed = ", ".join(f"{number:.2f} {part}" for part, number in zip(parts, output, strict=True))
+    return plots.figure(
+        fig,
+        alt=f"One query from top to bottom. The embedding of {words[query]}, {d_model} components, "
+        f"times W_q is its query, {d_k} components. It meets every key: {listed}. Each word's "
+        f"value, {d_v} components, is multiplied by its weight; the sum is the output: {mixed}.",
+        caption=f"One row of attention. The query of {words[query]} decides with the keys how much "
+        "weight each word gets; the output is made of values only.",
+    )
+
+
+def _ask(axes: Axes, word: str, d_model: int, d_k: int) -> None:
+    """Draw the token that asks, its query, and the arrows from the query to the scores."""
+    _box(axes, KEY + 8, 26, 90, 24, "ink")
+    _text(axes, KEY + 8, 26, word, weight="bold")
+    _text(axes, KEY + 8, 50, f"embedding ({d_model},)", size=10.5)
+    _arrow(axes, (KEY + 56, 26), (186, 26), "query")
+    _text(axes, 141, 15, "times $W_q$", role="query")
+    _box(axes, 236, 26, 96, 24, "query", thick=True)
+    _text(axes, 236, 26, f"query of {word}" if len(word) < 6 else "its query", role="query",
+          weight="bold")  # fmt: skip
+    _text(axes, 236, 50, f"({d_k},)", size=10.5)
+    axes.plot([236, 236, SCORE], [60, 72, 72], color=palette.light("query"), linewidth=1.5,
+              linestyle="-")  # fmt: skip
+    _arrow(axes, (SCORE, 71), (SCORE, TOP - 41), "query")
+    _text(axes, 228, 64, "dot product with each key", role="query", ha="right", size=10.5)
+    _arrow(axes, (142, TOP - 31), (168, TOP - 31), "muted")
+    _text(axes, 155, TOP - 44, "softmax", size=10.5)
+    _text(axes, KEY, TOP - 46, "$X W_k$", role="key")
+    _text(axes, VALUE, TOP - 46, "$X W_v$", role="value")
+
+
+def _answer(
+    axes: Axes,
+    y: float | int,
+    word: str,
+    score: np.floating,
+    weight: np.floating,
+    value: Real[np.ndarray, " d_v"],
+) -> None:
+    """Draw the row of one key: its word, score, weight and value."""
+    _box(axes, KEY, y, 74, 19, "key")
+    _text(axes, KEY, y, word)
+    _text(axes, SCORE + 16, y, _number(score, 1), ha="right")
+    length = max(BAR * weight, 0.8)
+    axes.add_patch(Rectangle((WEIGHT - 8, y - 6), length, 12, facecolor=palette.light("query")))
+    _text(axes, WEIGHT + length - 3, y, _number(weight, 2), ha="left")
+    _box(axes, VALUE, y, 100, 19, "value")
+    for x, number in zip(_columns(len(value)), value, strict=True):
+        _text(axes, x, y, _number(number, 0), weight="bold" if number else "normal")
+
+
+def _mix(
+    axes: Axes,
+    bottom: float | int,
+    word: str,
+    output: Real[np.ndarray, " d_v"],
+    parts: Sequence[str],
+) -> None:
+    """Draw the sum of the weighted values: the output of the token that asks."""
+    y = bottom + 66
+    _arrow(axes, (VALUE, bottom + 4), (VALUE, y - 15), "output")
+    _text(axes, VALUE - 10, bottom + 22, "each value × its weight, added up", ha="right")
+    _box(axes, VALUE, y, 106, 24, "output", thick=True)
+    for x, part, number in zip(_columns(len(parts)), parts, output, strict=True):
+        _text(axes, x, y + 22, part, size=10.5)
+        _text(axes, x, y, _number(number, 2), role="output", weight="bold")
+    name = {"ha": "right", "role": "output", "weight": "bold"}
+    _text(axes, VALUE - 62, y - 8, f"output of {word}", **name)
+    _text(axes, VALUE - 62, y + 8, f"({len(parts)},)", ha="right", size=10.5)
+
+
+def _columns(d_v: int) -> list[float]:
+    """Where the components of a value stand."""
+    step = 100 / d_v
+    return [VALUE - 50 + step * (i + 0.5) for i in range(d_v)]
+
+
+def _number(value: np.floating, digits: int) -> str:
+    text = f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+    return text if any(digit in text for digit in "123456789") else text.lstrip("\N{MINUS SIGN}")
+
+
+def _box(
+    axes: Axes,
+    x: float | int,
+    y: float | int,
+    width: float | int,
+    height: float | int,
+    role: str,
+    *,
+    thick: bool = False,
+) -> None:
+    """Draw a rounded box around a point."""
+    axes.add_patch(
+        FancyBboxPatch(
+            (x - width / 2, y - height / 2), width, height, boxstyle="round,pad=0,rounding_size=4",
+            facecolor=palette.light("surface"), edgecolor=palette.light(role),
+            linewidth=2.2 if thick else 1.1,
+        )
+    )  # fmt: skip
+
+
+def _text(
+    axes: Axes,
+    x: float | int,
+    y: float | int,
+    text: str,
+    *,
+    role: str = "ink",
+    size: float = 11.5,
+    **options,
+) -> None:
+    """Write at a point, centred unless told otherwise."""
+    axes.text(x, y, text, color=palette.light(role), fontsize=size,
+              **{"ha": "center", "va": "center", **options})  # fmt: skip
+
+
+def _arrow(
+    axes: Axes,
+    start: tuple[float | int, float | int],
+    end: tuple[float | int, float | int],
+    role: str,
+) -> None:
+    """Draw an arrow between two points."""
+    line = {"arrowstyle": "-|>", "color": palette.light(role), "linewidth": 1.6,
+            "shrinkA": 0, "shrinkB": 0}  # fmt: skip
+    axes.annotate("", end, start, arrowprops=line)
+
+
+def positions_as_hands(
+    words: Sequence[str], query: int, *, step: float | int, back: float | int
+) -> Figure:
+    """Draw the position of each word as a hand of a clock, and the hand for which a query asks.
+
+    Word p has its hand at p times `step` radians; the query turns its own hand back by `back`.
+    Raises: ValueError if the words do not fit on one turn of the clock.
+    """
+    if step * len(words) > 2 * math.pi + 1e-9:
+        raise ValueError(f"{len(words)} words with a step of {step:.2f} radians exceed one turn.")
+    last = step * (len(words) - 1)
+    fig, axes = plots.canvas(360, 180)
+    fig.set_layout_engine("none")
+    axes.set_position((0, 0, 1, 1))
+    turn = [-0.3 + (last + 0.6) * i / 90 for i in range(91)]
+    axes.plot(np.cos(turn), np.sin(turn), color=palette.light("line"), linewidth=1.2, linestyle="-")
+    for position, word in enumerate(words):
+        angle = position * step
+        tip = (math.cos(angle), math.sin(angle))
+        own = position == query
+        axes.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "-|>", "linewidth": 1.3,
+                      "color": palette.light("key"), "shrinkA": 0, "shrinkB": 0})  # fmt: skip
+        side = "center" if abs(tip[0]) < 0.3 else "left" if tip[0] > 0 else "right"
+        axes.text(1.09 * tip[0], 1.09 * tip[1], f"{position} {word}", ha=side, va="center",
+                  color=palette.light("key"), weight="bold" if own else "normal")  # fmt: skip
+    asked = query * step - back
+    tip = (0.97 * math.cos(asked), 0.97 * math.sin(asked))
+    axes.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "-|>", "linewidth": 3.2,
+                  "color": palette.light("query"), "shrinkA": 0, "shrinkB": 0})  # fmt: skip
+    arc = [asked + (back - 0.06) * i / 30 for i in range(31)]
+    axes.plot(0.55 * np.cos(arc), 0.55 * np.sin(arc), color=palette.light("query"), linewidth=1.4,
+              linestyle="--")  # fmt: skip
+    axes.text(0, -0.25, f"query of {words[query]}: own hand,\nturned back by "
+              f"{back / step:.1f} words", ha="center", va="center",
+              color=palette.light("query"))  # fmt: skip
+    axes.set(xlim=(-1.75, 1.75), ylim=(-0.5, 1.25), aspect="equal")
+    axes.axis("off")
+    hands = ", ".join(f"{word} {math.degrees(i * step):.1f}" for i, word in enumerate(words))
+    return plots.figure(
+        fig,
+        alt=f"A clock with a hand for each word, in degrees: {hands}. The query of {words[query]} "
+        f"points to {math.degrees(asked):.1f} degrees.",
+        caption=f"Positions as hands of a clock. The query of {words[query]} points between the "
+        "two words before it, so their hands give the largest dot products.",
+    )

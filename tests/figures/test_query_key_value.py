@@ -1,0 +1,45 @@
+"""The schematics of chapter 4 show the numbers that they are given, in words too."""
+
+import math
+
+import numpy as np
+import pytest
+
+from figures.diagrams.query_key_value import one_query, positions_as_hands
+
+WORDS = ["fluffy", "blue", "creature"]
+SCORES, WEIGHTS = np.array([4.0, 4.0, -1.0]), np.array([0.5, 0.5, 0.0])
+VALUES = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+
+
+def test_one_query_shows_scores_weights_values_and_output():
+    figure = one_query(WORDS, 2, SCORES, WEIGHTS, VALUES, ["soft", "cold"], d_model=5, d_k=4)
+    for text in (
+        "output of creature",
+        "embedding (5,)",
+        "(3, 4)",
+        "(3, 2)",
+        "−1.0",
+        "soft",
+        "0.50",
+    ):
+        assert text in figure.svg
+    assert "creature: score -1.0, weight 0.00" in figure.alt
+    assert "0.50 soft, 0.50 cold" in figure.alt
+
+
+def test_one_query_needs_a_value_for_each_word():
+    with pytest.raises(ValueError, match=r"values \(3, 1\); got \(3,\), \(3,\), \(3, 2\)"):
+        one_query(WORDS, 2, SCORES, WEIGHTS, VALUES, ["soft"], d_model=5, d_k=4)
+
+
+def test_the_clock_names_the_hand_that_a_query_asks_for():
+    step = math.pi / 8
+    figure = positions_as_hands(WORDS, 2, step=step, back=1.5 * step)
+    assert "turned back by" in figure.svg
+    assert "The query of creature points to 11.2 degrees" in figure.alt
+
+
+def test_the_clock_has_room_for_one_turn():
+    with pytest.raises(ValueError, match="20 words with a step"):
+        positions_as_hands(["word"] * 20, 2, step=math.pi / 8, back=0)
