@@ -146,10 +146,9 @@ def test_the_front_page_says_how_long_the_course_is(book_folder):
         table for table in parsed(book_folder / "appendix" / "guide.html").find_all("table")
         if "together" in table.get_text()
     )  # fmt: skip
-    hours = table.find_all("tr")[-1].find_all("td")[-1].get_text().removesuffix(" h")
-    chapters = sum(
-        name.startswith("chapters/") and not name.endswith("_deeper.html") for name in PAGES
-    )
+    reading, _, working, _ = [cell.get_text() for cell in table.find_all("tr")[-1].find_all("td")][
+        1:
+    ]
     first = parsed(book_folder / "index.html").get_text(" ")
-    assert f"{chapters} chapters, each with" in first
-    assert f"{hours} hours in all" in first
+    reading, working = (cell.removesuffix(" h") for cell in (reading, working))
+    assert f"about {reading} hours of reading and {working} hours of exercises" in first
