@@ -201,7 +201,6 @@ def test_a_page_describes_itself_in_a_sentence(book_folder, name):
 def test_the_text_the_figures_and_the_formulas_of_a_chapter_stand_without_scripts(browser, book):
     context = browser.new_context(java_script_enabled=False)
     core = [n for n in PAGES if n.startswith("chapters/") and not n.endswith("_deeper.html")]
-    core.remove("chapters/00_start.html")  # says how to use the course, and has neither
     for name in core:
         page = context.new_page()
         page.goto(f"{book}/{name}")
