@@ -333,7 +333,7 @@ def test_what_cannot_be_done_is_said_before_anything_is_graded(folder, tmp_path,
     there = ["--out", str(tmp_path / "g.csv"), "--secret", str(tmp_path / "secret")]
     asked = ["grade", str(folder), "--exercise", "07_self_attention", *there]
     assert main(["grade", str(folder), "--exercise", "99_none", *there]) == 2
-    assert "must be one of 00_start, 01_why_attention" in capsys.readouterr().err
+    assert "must be one of 00_start, 01_first_lap" in capsys.readouterr().err
     assert main([*asked, "--tasks", "7.99"]) == 2
     assert "no task '7.99'" in capsys.readouterr().err
     assert main([*asked, "--due", "2026-12-01"]) == 2

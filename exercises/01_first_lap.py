@@ -1,16 +1,119 @@
-"""The checks of chapter 01: counting words, factors for each step, bits, and the table of costs."""
+"""The checks of chapter 01: attention by pencil and in code, then the tasks of the deeper page."""
 
 import math
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 
 from checks import Case, Exercise, Task, Wrong
 
-PAGE = "chapters/01_why_attention.html"
+LAP, PAGE = "chapters/01_first_lap.html", "chapters/01_first_lap_deeper.html"
 
 
-# 1.1 A bag of words
+# 1.1 One output with a pencil
+
+VALUES = np.array([[8.0, 0.0], [0.0, 8.0], [8.0, 8.0]])
+
+
+def pencil(*weights):
+    """What an answer with these weights says, if it averages the values with them."""
+    return {"weights": list(weights), "output": (np.array(weights) @ VALUES).tolist()}
+
+
+def shares(*numbers):
+    return [number / sum(numbers) for number in numbers]
+
+
+BY_PENCIL = pencil(1 / 2, 1 / 8, 3 / 8)
+PENCIL_WRONG = [
+    Wrong("M01", pencil(*shares(16, 1, 9))),
+    Wrong("M02", pencil(*shares(2, 1, 3**0.5))),
+    Wrong("M620", pencil(*shares(math.log(4), 0, math.log(3)))),
+    Wrong("M620", pencil(math.log(4), 0, math.log(3))),
+    Wrong("M621", pencil(4, 1, 3)),
+    Wrong("M621", {**BY_PENCIL, "weights": [4, 1, 3]}),
+    Wrong("M17", pencil(1 / 3, 1 / 3, 1 / 3)),
+    Wrong("M16", pencil(1, 0, 0)),
+    Wrong("M622", {**BY_PENCIL, "output": [16, 16]}),
+    Wrong("M622", {**BY_PENCIL, "output": [16 / 3, 16 / 3]}),
+    Wrong("M623", {**BY_PENCIL, "output": [4, 7]}),
+]
+
+
+# 1.2 Attention with a mask
+
+
+def attend_causally(q, k, v, *, scale=None, axis=-1, allowed=np.tri, forbidden=-np.inf,
+                    weigh=None, after=None):  # fmt: skip
+    """Causal attention with its parts exchangeable, so that each wrong idea is one line."""
+    scores = q @ k.T * (1 / np.sqrt(k.shape[-1]) if scale is None else scale)
+    scores = np.where(allowed(len(q)) == 1, scores, forbidden)
+    powers = np.exp(scores)
+    weights = powers / powers.sum(axis, keepdims=True) if weigh is None else weigh(powers)
+    return (weights if after is None else after(weights)) @ v
+
+
+def qkv_cases(rng):
+    def draw(n, d_k, d_v):
+        arrays = tuple(rng.normal(size=(n, size)) for size in (d_k, d_k, d_v))
+        return Case(arrays, about=f"{n} tokens, d_k = {d_k}, d_v = {d_v}")
+
+    return [draw(3, 3, 3), draw(3, 2, 4), draw(5, 4, 2)]
+
+
+def changed(**changes):
+    return lambda q, k, v: attend_causally(q, k, v, **changes)
+
+
+def everywhere(n):
+    return np.ones((n, n))
+
+
+def not_itself(n):
+    return np.tri(n, k=-1) + np.eye(n)[[0]].T @ np.eye(n)[[0]]  # the first row must not be empty
+
+
+CAUSAL_WRONG = [
+    Wrong("M01", changed(scale=1.0)),
+    Wrong("M02", lambda q, k, v: attend_causally(q, k, v, scale=1 / k.shape[-1])),
+    Wrong("M04", lambda q, k, v: attend_causally(q, k, v, scale=k.shape[-1] ** 0.5)),
+    Wrong("M03", lambda q, k, v: attend_causally(q, k, v, scale=len(q) ** -0.5)),
+    Wrong("M06", lambda q, k, v: attend_causally(k, q, v)),
+    Wrong("M07", lambda q, k, v: attend_causally(q, v, v)),
+    Wrong("M11", changed(axis=0)),
+    Wrong("M12", changed(axis=None)),
+    Wrong("M17", changed(weigh=lambda powers: (powers > 0) / (powers > 0).sum(-1, keepdims=True))),
+    Wrong("M621", changed(weigh=lambda powers: powers)),
+    Wrong("M20", changed(forbidden=0.0)),
+    Wrong("M21", changed(allowed=everywhere, after=np.tril)),
+    Wrong("M22", changed(allowed=not_itself)),
+    Wrong("M23", changed(allowed=lambda n: np.tri(n).T)),
+    Wrong("M24", changed(allowed=everywhere)),
+    Wrong("M624", changed(allowed=lambda n: np.tri(n, k=1))),
+    Wrong("M625", lambda q, k, v: attend_causally(q, k, np.eye(len(v)))),
+]
+
+
+# 1.3 Four programs
+
+SYMPTOMS = {"A": "b", "B": "a", "C": "c", "D": "e"}
+
+
+def but(program, *letters):
+    """The right answers but for one program."""
+    return [{**SYMPTOMS, program: letter} for letter in letters]
+
+
+SYMPTOMS_WRONG = [
+    *(Wrong("M626", answer) for answer in but("A", "a", "c", "d", "e")),
+    *(Wrong("M627", answer) for answer in but("B", "b", "c", "d", "e")),
+    *(Wrong("M628", answer) for answer in but("C", "a", "b", "d", "e")),
+    *(Wrong("M629", answer) for answer in but("D", "a", "b", "c", "d")),
+]
+
+
+# 1.4 A bag of words
 
 
 def bag(ids, vocab):
@@ -82,7 +185,7 @@ BAG = [
 ]
 
 
-# 1.2 TF-IDF
+# 1.5 TF-IDF
 
 
 def tf_idf(counts):
@@ -158,7 +261,7 @@ TF_IDF = [
 ]
 
 
-# 1.3 What passes through a tanh
+# 1.6 What passes through a tanh
 
 
 def passes(weight, states):
@@ -221,12 +324,15 @@ PASSES = [
 ]
 
 
-# 1.4 When less than a share is left
+# 1.7 When less than a share is left
 
 
 def steps_until(factor, share):
     """The fewest steps after which less than the share is left."""
-    return math.floor(math.log(share) / math.log(factor)) + 1
+    factor, share, steps = Fraction(str(factor)), Fraction(str(share)), 1
+    while factor**steps >= share:  # exact: a quotient of logarithms may round down
+        steps += 1
+    return steps
 
 
 def factor_cases(rng):
@@ -269,7 +375,7 @@ STEPS = [
 ]
 
 
-# 1.5 The longest text that a state can hold
+# 1.8 The longest text that a state can hold
 
 
 def longest(numbers, bits, vocab):
@@ -324,7 +430,7 @@ LONGEST = [
 ]
 
 
-# 1.6 Work, steps and paths
+# 1.9 Work, steps and paths
 
 
 def _layers(n, k):
@@ -423,33 +529,48 @@ COSTS = [
 
 EXERCISE = Exercise(
     chapter="01",
-    title="Why attention",
+    title="The first lap",
     tasks=[
         Task(
-            id="1.1", name="bag", title="A bag of words", difficulty=1, importance=3, minutes=6,
+            id="1.1", name="by_pencil", title="One output with a pencil", difficulty=1,
+            importance=5, minutes=8, reference=BY_PENCIL, wrong=PENCIL_WRONG,
+            read=f"{LAP}#by-hand",
+        ),
+        Task(
+            id="1.2", name="attend_causally", title="Attention with a mask", difficulty=2,
+            importance=5, minutes=15, reference=attend_causally, cases=qkv_cases,
+            wrong=CAUSAL_WRONG, read=f"{LAP}#the-mask-one-line-more",
+        ),
+        Task(
+            id="1.3", name="symptoms", title="Four programs", difficulty=3, importance=5,
+            minutes=12, reference=SYMPTOMS, wrong=SYMPTOMS_WRONG,
+            read=f"{LAP}#the-mask-one-line-more",
+        ),
+        Task(
+            id="1.4", name="bag", title="A bag of words", difficulty=1, importance=3, minutes=6,
             reference=bag, cases=text_cases, wrong=BAG, read=f"{PAGE}#a-text-as-numbers",
         ),
         Task(
-            id="1.2", name="tf_idf", title="TF-IDF", difficulty=2, importance=2, minutes=8,
+            id="1.5", name="tf_idf", title="TF-IDF", difficulty=2, importance=2, minutes=8,
             reference=tf_idf, cases=count_cases, wrong=TF_IDF, read=f"{PAGE}#a-text-as-numbers",
         ),
         Task(
-            id="1.3", name="passes", title="What passes through a tanh", difficulty=3,
+            id="1.6", name="passes", title="What passes through a tanh", difficulty=3,
             importance=5, minutes=8, reference=passes, cases=state_cases, wrong=PASSES,
             read=f"{PAGE}#by-hand",
         ),
         Task(
-            id="1.4", name="steps_until", title="When less than a share is left", difficulty=2,
+            id="1.7", name="steps_until", title="When less than a share is left", difficulty=2,
             importance=3, minutes=8, reference=steps_until, cases=factor_cases, wrong=STEPS,
             read=f"{PAGE}#what-arrives-from-far-away",
         ),
         Task(
-            id="1.5", name="longest", title="The longest text that a state can hold",
+            id="1.8", name="longest", title="The longest text that a state can hold",
             difficulty=3, importance=3, minutes=8, reference=longest, cases=size_cases,
             wrong=LONGEST, read=f"{PAGE}#one-vector-for-a-whole-sentence",
         ),
         Task(
-            id="1.6", name="costs", title="Work, steps and paths", difficulty=3, importance=5,
+            id="1.9", name="costs", title="Work, steps and paths", difficulty=3, importance=5,
             minutes=12, reference=costs, cases=layer_cases, wrong=COSTS,
             read=f"{PAGE}#what-it-costs",
         ),

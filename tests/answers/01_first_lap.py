@@ -1,11 +1,62 @@
 """Right answers to exercises 1 in different styles: every one of them must pass."""
 
+import json
 import math
 from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import torch
+
+
+def causal_by_loops(q, k, v):
+    rows = []
+    for i in range(len(q)):
+        powers = [math.exp(q[i] @ k[j] / math.sqrt(len(k[j]))) for j in range(i + 1)]
+        rows.append(sum(p * v[j] for j, p in enumerate(powers)) / sum(powers))
+    return np.stack(rows)
+
+
+def causal_by_prefixes(q, k, v):
+    def last(n):
+        powers = np.exp(k[:n] @ q[n - 1] / k.shape[-1] ** 0.5)
+        return powers @ v[:n] / powers.sum()
+
+    return np.array([last(n) for n in range(1, len(q) + 1)])
+
+
+def causal_by_zeros(q, k, v):
+    powers = np.tril(np.exp(q @ k.T / np.sqrt(q.shape[1])))
+    return (powers @ v) / powers.sum(axis=1, keepdims=True)
+
+
+def causal_in_torch(q, k, v):
+    q, k, v = map(torch.as_tensor, (q, k, v))
+    scores = q @ k.T / k.shape[-1] ** 0.5
+    future = torch.ones(len(q), len(q), dtype=torch.bool).triu(1)
+    return scores.masked_fill(future, float("-inf")).softmax(-1) @ v
+
+
+def causal_by_the_library(q, k, v):
+    q, k, v = (torch.as_tensor(part)[None] for part in (q, k, v))
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)[0]
+
+
+def causal_with_a_large_number(q, k, v):
+    scores = q @ k.T / np.sqrt(k.shape[-1]) - 1e9 * np.triu(np.ones((len(q), len(k))), 1)
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True) @ v
+
+
+def weights_with_numpy():
+    powers = np.exp(2 * np.log([4, 1, 3]) / np.sqrt(4))
+    weights = powers / powers.sum()
+    return {"weights": weights, "output": weights @ [[8, 0], [0, 8], [8, 8]]}
+
+
+def weights_with_torch():
+    weights = torch.log(torch.tensor([4.0, 1.0, 3.0])).softmax(-1)
+    return {"weights": weights, "output": weights @ torch.tensor([[8.0, 0], [0, 8], [8, 8]])}
 
 
 def bag_by_loop(ids, vocab):
@@ -139,6 +190,29 @@ def costs_by_logarithm(n, d, k):
 
 RIGHT = {
     "1.1": [
+        {"weights": [1 / 2, 1 / 8, 3 / 8], "output": [7, 4]},
+        {"output": (7, 4), "weights": (0.5, 0.125, 0.375)},
+        {"weights": np.array([4, 1, 3]) / 8, "output": np.array([7, 4])},
+        {"weights": [Fraction(1, 2), Fraction(1, 8), Fraction(3, 8)], "output": [7.0, 4.0]},
+        weights_with_numpy(),
+        weights_with_torch(),
+    ],
+    "1.2": [
+        causal_by_loops,
+        causal_by_prefixes,
+        causal_by_zeros,
+        causal_in_torch,
+        causal_by_the_library,
+        causal_with_a_large_number,
+    ],
+    "1.3": [
+        {"A": "b", "B": "a", "C": "c", "D": "e"},
+        {"D": "e", "C": "c", "B": "a", "A": "b"},
+        {"B": "a", "A": "b", "D": "e", "C": "c"},
+        json.loads('{"A": "b", "B": "a", "C": "c", "D": "e"}'),
+        dict(zip("ABCD", "bace", strict=True)),
+    ],
+    "1.4": [
         bag_by_loop,
         bag_by_counter,
         bag_at,
@@ -148,14 +222,14 @@ RIGHT = {
         lambda ids, vocab: (ids[:, None] == np.arange(vocab)).sum(0),
         lambda ids, vocab: torch.bincount(torch.as_tensor(ids), minlength=vocab),
     ],
-    "1.2": [
+    "1.5": [
         weights_by_loop,
         weights_by_difference,
         weights_in_torch,
         lambda counts: counts * np.log(len(counts) / (counts > 0).sum(0)),
         lambda counts: counts @ np.diag(np.log(1 / (counts > 0).mean(0))),
     ],
-    "1.3": [
+    "1.6": [
         passes_by_loop,
         passes_by_autograd,
         passes_through_arguments,
@@ -163,21 +237,21 @@ RIGHT = {
         lambda weight, states: weight ** len(states) * np.prod(1 - states**2),
         lambda weight, states: math.prod(weight * (1 - h) * (1 + h) for h in states.tolist()),
     ],
-    "1.4": [
+    "1.7": [
         steps_by_loop,
         steps_by_powers,
         steps_by_next,
         lambda factor, share: math.floor(math.log(share) / math.log(factor)) + 1,
         lambda factor, share: math.floor(math.log(share, factor) + 1e-9) + 1,
     ],
-    "1.5": [
+    "1.8": [
         longest_by_loop,
         longest_by_division,
         longest_by_next,
         lambda numbers, bits, vocab: math.floor(numbers * bits / math.log2(vocab)),
         lambda numbers, bits, vocab: int(numbers * bits // np.log2(vocab)),
     ],
-    "1.6": [
+    "1.9": [
         costs_in_lists,
         costs_by_reach,
         costs_by_columns,

@@ -1,0 +1,102 @@
+"""The first lap: a language model with one layer of attention, trained in seconds on tiny stories.
+
+Run `python first_lap.py`; it needs PyTorch. Chapter 1 shows this file and explains every line.
+"""
+
+import random
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+KINDS = {
+    "the": ["the"],
+    "adjective": ["fluffy", "blue", "small", "old"],
+    "noun": ["creature", "fox", "owl", "cat", "dog"],
+    "verb": ["sees", "follows", "helps", "finds"],
+    ".": ["."],
+}
+PATTERN = ["the", "adjective", "noun", "verb", "the", "adjective", "noun", "."]
+WORDS = [word for kind in KINDS.values() for word in kind]
+
+
+def sample_story():
+    """Return eleven words; the last three repeat the object of the sentence."""
+    sentence = [random.choice(KINDS[kind]) for kind in PATTERN]
+    return sentence + sentence[4:7]
+
+
+def sample_batch(count):
+    """Sample stories as numbers, one for each word. -> (count, 11)"""
+    return torch.tensor([[WORDS.index(w) for w in sample_story()] for _ in range(count)])
+
+
+class TinyModel(nn.Module):
+    """A language model with one layer of attention, in four heads."""
+
+    def __init__(self, masked, d=32):
+        super().__init__()
+        self.masked = masked
+        self.word = nn.Embedding(len(WORDS), d)
+        self.position = nn.Embedding(10, d)
+        self.query, self.key, self.value = (nn.Linear(d, d, bias=False) for _ in range(3))
+        self.next_word = nn.Linear(d, len(WORDS))
+
+    def split(self, vectors):
+        """Cut vectors into four heads: (batch, n, d) -> (batch, 4, n, d / 4)."""
+        return vectors.unflatten(-1, (4, -1)).transpose(1, 2)
+
+    def attend(self, x):
+        """Vectors (batch, n, d) -> output (batch, n, d), weights (batch, 4, n, n)."""
+        q, k, v = (self.split(matrix(x)) for matrix in (self.query, self.key, self.value))
+        scores = q @ k.transpose(-2, -1) / k.shape[-1] ** 0.5
+        if self.masked:
+            future = torch.ones_like(scores).triu(1) == 1
+            scores = scores.masked_fill(future, float("-inf"))
+        weights = scores.softmax(-1)
+        return (weights @ v).transpose(1, 2).flatten(-2), weights
+
+    def forward(self, ids):
+        """Word numbers (batch, n) -> a score for every possible next word (batch, n, 15)."""
+        x = self.word(ids) + self.position.weight[: ids.shape[1]]
+        return self.next_word(x + self.attend(x)[0])
+
+
+def loss_on(model, stories):
+    """The mean of -ln p, where p is the probability of the true next word."""
+    predicted, true = model(stories[:, :-1]), stories[:, 1:]
+    return cross_entropy(predicted.flatten(0, 1), true.flatten())
+
+
+def train(masked, seed=0, steps=400):
+    """Train a model from random numbers, always on new stories."""
+    random.seed(seed)
+    torch.manual_seed(seed)
+    model, losses = TinyModel(masked), []
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
+    for _ in range(steps):
+        loss = loss_on(model, sample_batch(64))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return model, losses
+
+
+@torch.no_grad()
+def write(model):
+    """Let a model write a story, word by word."""
+    ids = [WORDS.index("the")]
+    while len(ids) < 11:
+        probabilities = model(torch.tensor([ids]))[0, -1].softmax(-1)
+        ids.append(torch.multinomial(probabilities, 1).item())
+    return " ".join(WORDS[i] for i in ids)
+
+
+masked, masked_losses = train(masked=True)
+print(f"with the mask, loss {masked_losses[-1]:.2f}:")
+print(*[write(masked) for _ in range(4)], sep="\n")
+
+cheat, cheat_losses = train(masked=False)
+print(f"without the mask, loss {cheat_losses[-1]:.2f}:")
+print(*[write(cheat) for _ in range(4)], sep="\n")

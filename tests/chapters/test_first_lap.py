@@ -1,0 +1,91 @@
+"""The program of chapter 1 is its page's cells, runs by itself, and learns from any seed."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+import torch
+
+from tests.support.pages import CHAPTERS, cells, names_of
+from tests.support.seeds import training_seeds
+
+PROGRAM = CHAPTERS / "first_lap.py"
+BOUND = (3 * math.log(4) + 2 * math.log(5)) / 10
+
+
+@pytest.fixture(scope="module")
+def page(bare_lib) -> dict[str, Any]:
+    """The names that the program defines when the page runs it."""
+    return names_of("01_first_lap", "lap")
+
+
+@pytest.fixture(scope="module", params=training_seeds())
+def models(request, page) -> dict[bool, Any]:
+    """A model trained with the mask (True) and one without (False), both from the same seed."""
+    return {masked: page["train"](masked, request.param)[0] for masked in (True, False)}
+
+
+def is_possible(page, story: str) -> bool:
+    words = story.split()
+    kinds = page["PATTERN"] + page["PATTERN"][4:7]
+    allowed = all(word in page["KINDS"][kind] for word, kind in zip(words, kinds, strict=True))
+    return allowed and words[8:] == words[4:7]
+
+
+def without_blank_lines(source: str) -> str:
+    return "\n".join(line for line in source.splitlines() if line.strip())
+
+
+def test_the_page_shows_the_whole_program_and_nothing_else():
+    text = (CHAPTERS / "01_first_lap.md").read_text("utf8")
+    shown = "\n\n".join(source for tags, source in cells(text) if "lap" in tags)
+    _, docstring, code = PROGRAM.read_text("utf8").split('"""', 2)
+    assert "python first_lap.py" in docstring
+    assert without_blank_lines(shown) == without_blank_lines(code)
+
+
+def test_the_program_runs_by_itself(tmp_path):
+    shutil.copy(PROGRAM, tmp_path)
+    done = subprocess.run([sys.executable, "-I", PROGRAM.name], cwd=tmp_path, text=True,
+                          capture_output=True, timeout=300)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 10
+    assert done.stdout.startswith("with the mask, loss 0.")
+
+
+def test_the_language_has_the_bound_that_the_page_states(page):
+    stories = page["sample_batch"](20000)
+    free = sum(math.log(len(set(stories[:, i].tolist()))) for i in range(1, 9))
+    assert free / 10 == pytest.approx(BOUND)
+    assert torch.equal(stories[:, 8:], stories[:, 4:7])
+
+
+def test_both_losses_end_where_the_page_says(page, models):
+    stories = page["sample_batch"](1000)
+    with torch.no_grad():
+        losses = {masked: page["loss_on"](model, stories) for masked, model in models.items()}
+    assert abs(losses[True] - BOUND) < 0.05
+    assert losses[False] < 0.05
+
+
+def test_the_model_with_the_mask_writes_stories_and_the_other_far_fewer(page, models):
+    share = {
+        masked: sum(is_possible(page, page["write"](model)) for _ in range(200)) / 200
+        for masked, model in models.items()
+    }
+    assert share[True] > 0.9
+    assert share[False] < share[True] - 0.3
+
+
+def test_attention_fetches_the_object_and_not_the_subject(page, models):
+    stories, model = page["sample_batch"](200), models[True]
+    with torch.no_grad():
+        _, weights = model.attend(model.word(stories[:, :10]) + model.position.weight)
+        right = model(stories[:, :9])[:, -1].argmax(-1) == stories[:, 9]
+    assert weights.triu(1).abs().max() == 0
+    assert right.float().mean() > 0.95
