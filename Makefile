@@ -176,11 +176,13 @@ node_modules/.installed book/build/audit/node_modules/.installed: | .venv/.book
 	@touch $@
 
 .venv/.chromium: | .venv/.book
-	@if [ -n "$${CHROMIUM:-}" ] || command -v chromium google-chrome > /dev/null; then touch $@; \
+	@if [ -n "$${CHROMIUM:-}" ] || \
+	command -v chromium-headless-shell chromium google-chrome > /dev/null; then touch $@; \
 	elif command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
 	echo "Installing Chromium for the browser tests (a minute, once)" && apt-get -qq update && \
-	DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium \
-	> /dev/null && touch $@; \
+	export DEBIAN_FRONTEND=noninteractive && { \
+	apt-get -qq install --no-install-recommends chromium-headless-shell || \
+	apt-get -qq install --no-install-recommends chromium; } > /dev/null && touch $@; \
 	else echo "The browser tests need Chromium: install it, or say CHROMIUM=/path/to/it"; exit 1; fi
 
 # The sandbox around student code that is graded needs Linux; its tests are left out elsewhere.
