@@ -6,6 +6,7 @@ from checks import Case, Exercise, Task, Wrong
 from lib import functional
 
 PAGE = "chapters/03_context.html"
+DEEPER = "chapters/03_context_deeper.html"
 
 
 # 3.1 The two banks, the average added
@@ -193,7 +194,7 @@ def _in_another_order(x):
     return np.stack([rows.cumsum(0)[-1] * 10 / len(x) for rows in turned])
 
 
-def _likeness_and_place(x):
+def _similarity_and_position(x):
     n = len(x)
     distance = np.abs(np.arange(n)[:, None] - np.arange(n))
     return functional.softmax(x @ x.T - distance) @ x
@@ -225,14 +226,14 @@ def twin_cases(rng):
     methods = {
         "lookup alone": lambda rows: rows + 0,
         "the plain average": _plain,
-        "likeness": lambda rows: alike(rows, 1.0),
-        "likeness, strength 7": lambda rows: alike(rows, 7.0),
+        "similarity": lambda rows: alike(rows, 1.0),
+        "similarity, strength 7": lambda rows: alike(rows, 7.0),
         "the average, summed in another order for each word": _in_another_order,
         "one average, later words count more": _by_place,
         "the word before": word_before,
         "the place added to the first axis": _numbered,
         "every second row read backwards": _every_other_turned,
-        "likeness less distance": _likeness_and_place,
+        "similarity minus distance": _similarity_and_position,
     }
     return [Case((method, x, 1, 4), about=name) for name, method in methods.items()]
 
@@ -427,32 +428,32 @@ EXERCISE = Exercise(
         Task(
             id="3.2", name="weighted_average", title="One weighted average", difficulty=1,
             importance=4, minutes=5, reference=weighted_average, cases=weight_cases,
-            wrong=AVERAGE, read=f"{PAGE}#first-fix-the-plain-average",
+            wrong=AVERAGE, read=f"{PAGE}#one-row-in-every-sentence",
         ),
         Task(
             id="3.3", name="alike", title="All words at once", difficulty=3, importance=5,
             minutes=10, reference=alike, cases=alike_cases, wrong=ALIKE,
-            read=f"{PAGE}#second-fix-listen-to-those-who-are-alike",
+            read=f"{PAGE}#third-attempt-similarity",
         ),
         Task(
             id="3.4", name="word_before", title="The word before", difficulty=2, importance=2,
             minutes=6, reference=word_before, cases=sentence_cases, wrong=WORD_BEFORE,
-            read=f"{PAGE}#only-the-word-before",
+            read=f"{PAGE}#second-attempt-the-word-before",
         ),
         Task(
             id="3.5", name="parts_twins", title="Falsify that averaging is enough", difficulty=3,
             importance=4, minutes=8, reference=parts_twins, cases=twin_cases, wrong=TWINS,
-            read=f"{PAGE}#second-fix-listen-to-those-who-are-alike",
+            read=f"{PAGE}#third-attempt-similarity",
         ),
         Task(
             id="3.6", name="gap", title="The gap between senses", difficulty=3, importance=4,
             minutes=10, reference=gap, cases=use_cases, wrong=GAP,
-            read=f"{PAGE}#in-a-real-model",
+            read=f"{DEEPER}#do-the-senses-separate",
         ),
         Task(
             id="3.7", name="best_threshold", title="A threshold for the same sense",
             difficulty=3, importance=3, minutes=10, reference=best_threshold, cases=pair_cases,
-            wrong=THRESHOLD, read=f"{PAGE}#in-a-real-model",
+            wrong=THRESHOLD, read=f"{DEEPER}#does-one-threshold-serve-all-words",
         ),
     ],
 )  # fmt: skip

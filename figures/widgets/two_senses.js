@@ -1,4 +1,4 @@
-// A word of several senses: its looked-up row, and what becomes of it in the company of a sentence.
+// A word of several senses: its looked-up row, and what mixing with its sentence makes of it.
 
 import { cosine, fmt, matmul, norm, scores, softmax } from "./arithmetic.js";
 import { choice, column, frame, grid, h, plane, readout, row, slider, unique } from "./kit.js";
@@ -89,7 +89,7 @@ function render({ model, el }) {
   type.addEventListener("input", () => say(type.value));
   const field = (id, label, input) => h("div", { class: "kit-column" }, h("label", { for: id, class: "kit-label" }, label), input);
 
-  const strength = slider({ label: "strength of likeness", min: 0, max: 12, step: 0.5, value: model.get("strength"), show: (x) => fmt(x, 1), onInput: (x) => change({ strength: x }) });
+  const strength = slider({ label: "strength of similarity", min: 0, max: 12, step: 0.5, value: model.get("strength"), show: (x) => fmt(x, 1), onInput: (x) => change({ strength: x }) });
   const reach = choice({ label: "mix with", options: [["sentence", "the whole sentence"], ["word before", "the word before"]], value: model.get("reach"), onChange: (x) => change({ reach: x }) });
   const places = { word: h("div"), plane: h("div"), weights: h("div") };
   const said = readout({ label: "", live: true, name: "cosines" });
@@ -135,7 +135,7 @@ function render({ model, el }) {
 
   frame(
     el,
-    "A word in company",
+    "A word in context",
     field(ids.pick, "a sentence", pick),
     field(ids.type, "or type", type),
     places.word,

@@ -123,7 +123,7 @@ def test_the_first_view_shows_twins_and_the_reach_parts_them(widget_page):
 def test_the_keys_move_the_strength_and_the_weights_follow(widget_page):
     page = widget_page(TwoSenses(text="They crashed the car.", word="car"))
     for key, strength in (("Home", 0), ("ArrowRight", 0.5), ("End", 12)):
-        page.get_by_label("strength of likeness").press(key)
+        page.get_by_label("strength of similarity").press(key)
         expected = TwoSenses(text="They crashed the car.", word="car", strength=strength).look()
         np.testing.assert_allclose(weights(page), expected["weights"][0], atol=6e-3)
         assert weights(page)[1] == weights(page)[2]

@@ -1,0 +1,124 @@
+"""Schematics of chapter 3: weights as arrows between words, and the two roles of a word."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Real
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyArrowPatch
+from matplotlib.path import Path
+
+from figures import palette, plots
+from figures.svg import Figure, styled
+
+WIDTH, BAND = 360, 104  # of the canvas, and the height of one sentence
+LETTER, SPACE = 7.2, 34  # the room of a letter, and of the gap between two words
+Weights = Real[np.ndarray, " n"] | Sequence[float | int]
+
+
+@styled()
+def arrows_of_weights(
+    words: Sequence[str], attempts: Mapping[str, Weights], index: int, *, alt: str, caption: str
+) -> Figure:
+    """Draw one sentence per attempt, with an arrow for each weight of the word at `index`.
+
+    The thickness of an arrow is its weight, which also stands below the word.
+    Raises: ValueError if an attempt does not have one weight for each word.
+    """
+    fig, axes = plots.canvas(WIDTH, BAND * len(attempts))
+    x = _centres(words)
+    for number, (title, weights) in enumerate(attempts.items()):
+        if len(weights) != len(words):
+            raise ValueError(
+                f"{title!r} must have one weight for each of {len(words)} words; "
+                f"got {len(weights)}."
+            )
+        y = -BAND * number
+        axes.text(0, y - 10, title, va="center", weight="bold")
+        for j, (word, weight) in enumerate(zip(words, weights, strict=True)):
+            bold = "bold" if j == index else "normal"
+            axes.text(x[j], y - 68, word, ha="center", va="center", weight=bold)
+            axes.text(x[j], y - 84, f"{weight:.2f}", ha="center", va="center",
+                      color=palette.light("muted"))  # fmt: skip
+            if weight > 0.005:
+                _arrow(axes, (x[index], y - 58), x[j], float(weight))
+    axes.set(xlim=(0, WIDTH), ylim=(-BAND * len(attempts) + 8, 2))
+    axes.axis("off")
+    return plots.figure(fig, alt=alt, caption=caption)
+
+
+def _centres(words: Sequence[str]) -> list[float]:
+    """Return the middle of each word on a line that the words fill from left to right."""
+    widths = [LETTER * len(word) for word in words]
+    gap = min(SPACE, (WIDTH - 8 - sum(widths)) / max(len(words) - 1, 1))
+    lefts = [4 + sum(widths[:j]) + gap * j for j in range(len(words))]
+    return [left + width / 2 for left, width in zip(lefts, widths, strict=True)]
+
+
+def _arrow(axes: Axes, start: tuple[float, float], end: float, weight: float) -> None:
+    """Draw an arc from the attending word to a word, or a loop to itself."""
+    (x, y), own = start, abs(end - start[0]) < 1
+    high = y + (26 if own else 16 + 0.17 * abs(end - x))
+    left, right = (x - 16, x + 16) if own else (x, end)
+    begin, tip = (x - 5 if own else x, x + 5 if own else end)
+    path = Path([(begin, y), (left, high), (right, high), (tip, y)], [1, 4, 4, 4])
+    axes.add_patch(
+        FancyArrowPatch(
+            path=path, arrowstyle="-|>", mutation_scale=9, linewidth=0.5 + 9 * weight,
+            color=palette.light("accent"), joinstyle="miter", capstyle="butt", alpha=0.85,
+        )
+    )  # fmt: skip
+
+
+@styled()
+def two_roles(similarity: Mapping[str, float], roles: Mapping[str, float]) -> Figure:
+    """Draw how *tower* is compared with three words: by similarity, and with two roles.
+
+    Each mapping has the score of `miniature`, `Eiffel` and `the`, in this order.
+    Raises: ValueError for other words.
+    """
+    others = ["miniature", "Eiffel", "the"]
+    if list(similarity) != others or list(roles) != others:
+        raise ValueError(f"Give the scores of {others}; got {list(similarity)} and {list(roles)}.")
+    fig, axes = plots.canvas(WIDTH, 420)
+    _compared(axes, 0, "Similarity: what I am, with what you are", "tower is:\ntall", "ink",
+              [("is: not tall", similarity["miniature"]), ("is: tall, Paris", similarity["Eiffel"]),
+               ("is: nothing here", similarity["the"])], others)  # fmt: skip
+    _compared(axes, -212, "Two roles: what I look for, with what you are",
+              "tower\nlooks for:\ndescribing\nwords", "query",
+              [("is: describing", roles["miniature"]), ("is: describing", roles["Eiffel"]),
+               ("is: nothing here", roles["the"])], others)  # fmt: skip
+    axes.set(xlim=(0, WIDTH), ylim=(-420, 2))
+    axes.axis("off")
+    scores = "; ".join(
+        f"{name}: " + ", ".join(f"{word} {score:g}" for word, score in row.items())
+        for name, row in (("by similarity", similarity), ("with two roles", roles))
+    )
+    return plots.figure(
+        fig,
+        alt="Two comparisons. Above, tower, which is tall, is compared with miniature, which is "
+        "not tall, with Eiffel, which is tall and in Paris, and with the. Below, tower looks for "
+        f"describing words and finds miniature and Eiffel. Scores {scores}.",
+        caption="Above, one row per word is used twice. Below, each word has one row for what it "
+        "looks for and one for what it is.",
+    )
+
+
+def _compared(axes, top, title, asks, role, parts, others) -> None:
+    """Draw the attending word on the left, three words on the right and a score on each arrow."""
+    middle = top - 118
+    axes.text(0, top - 10, title, va="center", weight="bold")
+    _card(axes, 48, middle, asks, role)
+    for (part, score), word, y in zip(parts, others, (top - 52, middle, top - 184), strict=True):
+        _card(axes, 288, y, f"{word}\n{part}", "ink" if role == "ink" else "key")
+        arrow = {"arrowstyle": "-|>", "color": palette.light("muted"), "linewidth": 1.4}
+        axes.annotate("", (222, y), (98, middle), arrowprops=arrow)
+        box = {"facecolor": palette.light("paper"), "edgecolor": "none", "pad": 2}
+        axes.text(172, middle + (y - middle) * 0.6, f"{score:g}", ha="center", va="center",
+                  weight="bold", bbox=box)  # fmt: skip
+
+
+def _card(axes: Axes, x: float, y: float, text: str, role: str) -> None:
+    box = {"facecolor": palette.light("surface"), "edgecolor": palette.light(role),
+           "linewidth": 1.6, "boxstyle": "round,pad=0.35"}  # fmt: skip
+    axes.text(x, y, text, ha="center", va="center", color=palette.light(role), bbox=box)

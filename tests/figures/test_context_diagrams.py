@@ -1,0 +1,36 @@
+"""The schematics of chapter 3 show their weights and scores, in words too."""
+
+import pytest
+
+from figures.diagrams.context import arrows_of_weights, two_roles
+
+SAID = {"alt": "Arrows from tower.", "caption": "Tower attends to Eiffel."}
+SCORES = {"miniature": -1.0, "Eiffel": 0.5, "the": 0.0}
+
+
+def test_each_attempt_shows_its_title_its_words_and_its_weights():
+    words = "the miniature Eiffel tower".split()
+    attempts = {"average": [0.25] * 4, "the word before": [0, 0, 0.5, 0.5]}
+    figure = arrows_of_weights(words, attempts, 3, **SAID)
+    for text in (*attempts, *words, "0.25", "0.50", "0.00"):
+        assert text in figure.svg
+    wide = figure.svg.count("stroke-width: 5")
+    assert wide == 2, "a weight of one half is as thick for tower itself as for Eiffel"
+
+
+def test_an_attempt_has_one_weight_for_each_word():
+    with pytest.raises(ValueError, match="one weight for each of 2 words; got 3"):
+        arrows_of_weights(["a", "tower"], {"average": [0.3, 0.3, 0.4]}, 1, **SAID)
+
+
+def test_the_two_roles_show_both_scores_of_each_word():
+    figure = two_roles(SCORES, {"miniature": 2, "Eiffel": 2, "the": 0})
+    for text in ("looks for:", "is: not tall", "0.5"):
+        assert text in figure.svg
+    assert "by similarity: miniature -1, Eiffel 0.5, the 0" in figure.alt
+    assert "with two roles: miniature 2, Eiffel 2, the 0" in figure.alt
+
+
+def test_the_two_roles_are_of_these_words():
+    with pytest.raises(ValueError, match="Give the scores of"):
+        two_roles(SCORES, {"bank": 1})
