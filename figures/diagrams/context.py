@@ -12,7 +12,7 @@ from figures import palette, plots
 from figures.svg import Figure, styled
 
 WIDTH, BAND = 360, 104  # of the canvas, and the height of one sentence
-LETTER, SPACE = 7.2, 34  # the room of a letter, and of the gap between two words
+LETTER, SPACE = 7.2, 56  # the room of a letter, and of the gap between two words
 Weights = Real[np.ndarray, " n"] | Sequence[float | int]
 
 
@@ -59,8 +59,9 @@ def _arrow(axes: Axes, start: tuple[float, float], end: float, weight: float) ->
     """Draw an arc from the attending word to a word, or a loop to itself."""
     (x, y), own = start, abs(end - start[0]) < 1
     high = y + (26 if own else 16 + 0.17 * abs(end - x))
-    left, right = (x - 16, x + 16) if own else (x, end)
-    begin, tip = (x - 5 if own else x, x + 5 if own else end)
+    side = 6 if end < x else -6
+    left, right = (x - 8, x + 16) if own else (x - side, end)
+    begin, tip = (x, x + 9) if own else (x - side, end)
     path = Path([(begin, y), (left, high), (right, high), (tip, y)], [1, 4, 4, 4])
     axes.add_patch(
         FancyArrowPatch(
@@ -114,7 +115,7 @@ def _compared(axes, top, title, asks, role, parts, others) -> None:
         arrow = {"arrowstyle": "-|>", "color": palette.light("muted"), "linewidth": 1.4}
         axes.annotate("", (222, y), (98, middle), arrowprops=arrow)
         box = {"facecolor": palette.light("paper"), "edgecolor": "none", "pad": 2}
-        axes.text(172, middle + (y - middle) * 0.6, f"{score:g}", ha="center", va="center",
+        axes.text(172, middle + (y - middle) * 0.6, f"{score:g}".replace("-", "−"), ha="center", va="center",
                   weight="bold", bbox=box)  # fmt: skip
 
 
