@@ -115,7 +115,8 @@ def _compared(axes, top, title, asks, role, parts, others) -> None:
         arrow = {"arrowstyle": "-|>", "color": palette.light("muted"), "linewidth": 1.4}
         axes.annotate("", (222, y), (98, middle), arrowprops=arrow)
         box = {"facecolor": palette.light("paper"), "edgecolor": "none", "pad": 2}
-        axes.text(172, middle + (y - middle) * 0.6, f"{score:g}".replace("-", "−"), ha="center", va="center",
+        number = f"{score:g}".replace("-", "\N{MINUS SIGN}")
+        axes.text(172, middle + (y - middle) * 0.6, number, ha="center", va="center",
                   weight="bold", bbox=box)  # fmt: skip
 
 

@@ -9,7 +9,7 @@ SCORES = {"miniature": -1.0, "Eiffel": 0.5, "the": 0.0}
 
 
 def test_each_attempt_shows_its_title_its_words_and_its_weights():
-    words = "the miniature Eiffel tower".split()
+    words = ["the", "miniature", "Eiffel", "tower"]
     attempts = {"average": [0.25] * 4, "the word before": [0, 0, 0.5, 0.5]}
     figure = arrows_of_weights(words, attempts, 3, **SAID)
     for text in (*attempts, *words, "0.25", "0.50", "0.00"):
