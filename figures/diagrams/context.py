@@ -72,7 +72,9 @@ def _arrow(axes: Axes, start: tuple[float, float], end: float, weight: float) ->
 
 
 @styled()
-def two_roles(similarity: Mapping[str, float], roles: Mapping[str, float]) -> Figure:
+def two_roles(
+    similarity: Mapping[str, float | int], roles: Mapping[str, float | int]
+) -> Figure:
     """Draw how *tower* is compared with three words: by similarity, and with two roles.
 
     Each mapping has the score of `miniature`, `Eiffel` and `the`, in this order.
