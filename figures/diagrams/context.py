@@ -55,7 +55,7 @@ def _centres(words: Sequence[str]) -> list[float]:
     return [left + width / 2 for left, width in zip(lefts, widths, strict=True)]
 
 
-def _arrow(axes: Axes, start: tuple[float, float], end: float, weight: float) -> None:
+def _arrow(axes: Axes, start: tuple[float, float | int], end: float, weight: float) -> None:
     """Draw an arc from the attending word to a word, or a loop to itself."""
     (x, y), own = start, abs(end - start[0]) < 1
     high = y + (26 if own else 16 + 0.17 * abs(end - x))
@@ -122,7 +122,7 @@ def _compared(axes, top, title, asks, role, parts, others) -> None:
                   weight="bold", bbox=box)  # fmt: skip
 
 
-def _card(axes: Axes, x: float, y: float, text: str, role: str) -> None:
+def _card(axes: Axes, x: float | int, y: float | int, text: str, role: str) -> None:
     box = {"facecolor": palette.light("surface"), "edgecolor": palette.light(role),
            "linewidth": 1.6, "boxstyle": "round,pad=0.35"}  # fmt: skip
     axes.text(x, y, text, ha="center", va="center", color=palette.light(role), bbox=box)
