@@ -27,7 +27,7 @@ def mix_cases(rng):
     square = functional.softmax(rng.normal(size=(3, 3)))
     return [
         Case((np.array([[0.6, 0.4], [0.7, 0.3]]), np.array([[10.0, 0.0], [0.0, 10.0]])),
-             about="tokens A and B of the chapter"),
+             about="tokens A and B of the hint"),
         Case((square, rng.normal(size=(3, 2))), about="3 tokens, d_v = 2"),
         Case((functional.softmax(rng.normal(size=(2, 3))), rng.normal(size=(3, 5))),
              about="2 queries, 3 keys, d_v = 5"),
@@ -203,8 +203,8 @@ def recover_weights(output, values):
 
 
 def triangle_cases(rng):
-    triangle = np.array([[6.0, 0.0], [0.0, 6.0], [6.0, 6.0]])
-    fractions = np.array([[1 / 6, 1 / 3, 1 / 2], [1 / 4, 1 / 4, 1 / 2], [1 / 2, 1 / 3, 1 / 6]])
+    triangle = np.array([[0.0, 0.0], [4.0, 4.0], [8.0, 0.0]])  # the, apple, phone
+    fractions = np.array([[1 / 4, 1 / 4, 1 / 2], [1 / 8, 1 / 4, 5 / 8], [1 / 2, 1 / 4, 1 / 4]])
     other = np.array([[1.0, 0.0], [0.0, 2.0], [-1.0, -1.0]]) + rng.normal(size=(3, 2)) / 10
     solid = np.concatenate([np.zeros((1, 3)), np.eye(3)]) + rng.normal(size=(4, 3)) / 10
     drawn = [functional.softmax(rng.normal(size=shape)) for shape in [(2, 3), (5, 4)]]
@@ -296,6 +296,49 @@ def wave_cases(rng):
     return [Case(size, about="n = {}, d_model = {}".format(*size)) for size in sizes]
 
 
+# 7.8 ----------------------------------------------------------------------------------------
+
+
+def same_rotary_score(query, key, n):
+    return np.subtract.outer(np.arange(n), np.arange(n)) == query - key
+
+
+def rotary_cases(rng):
+    del rng  # whether two scores are equal for all queries and keys depends on positions alone
+    return [
+        Case((2, 1, 4), about="query at 2, key at 1, 4 positions"),
+        Case((1, 3, 5), about="the key stands after the query"),
+        Case((2, 2, 3), about="a word with itself"),
+        Case((4, 1, 6), about="query at 4, key at 1, 6 positions"),
+    ]
+
+
+def either_way_round(query, key, n):
+    return abs(np.subtract.outer(np.arange(n), np.arange(n))) == abs(query - key)
+
+
+def this_pair_alone(query, key, n):
+    same = np.zeros((n, n), bool)
+    same[query, key] = True
+    return same
+
+
+def this_pair_and_its_swap(query, key, n):
+    return this_pair_alone(query, key, n) | this_pair_alone(key, query, n)
+
+
+def the_row_of_the_query(query, key, n):
+    return np.repeat(np.arange(n) == query, n).reshape(n, n)
+
+
+def the_column_of_the_key(query, key, n):
+    return the_row_of_the_query(key, query, n).T
+
+
+def near_enough(query, key, n):
+    return np.subtract.outer(np.arange(n), np.arange(n)) <= query - key
+
+
 EXERCISE = Exercise(
     chapter="07",
     title="Self-attention, assembled",
@@ -303,7 +346,7 @@ EXERCISE = Exercise(
         Task(
             id="7.1", name="mix", title="Mix the values", difficulty=1, importance=5, minutes=5,
             reference=mix, cases=mix_cases,
-            read="chapters/07_self_attention.html#the-weights-mix-the-values",
+            read="chapters/07_self_attention_deeper.html#the-weights-mix-the-values",
             wrong=[
                 Wrong("M33", lambda weights, values: weights.T @ values),
                 Wrong("M17", lambda weights, values: 0 * weights @ values + values.mean(0)),
@@ -342,7 +385,7 @@ EXERCISE = Exercise(
         Task(
             id="7.6", name="is_equivariant", title="Test for order-blindness", difficulty=3,
             importance=4, minutes=10, reference=is_equivariant, cases=equivariance_cases,
-            read="chapters/07_self_attention.html#order-is-invisible",
+            read="chapters/07_self_attention.html#order-is-invisible-without-a-mask",
             wrong=[
                 Wrong("M99", lambda f, x, p: bool(np.allclose(f(x[p]), f(x)))),
                 Wrong("M100", lambda f, x, p: bool(
@@ -353,7 +396,7 @@ EXERCISE = Exercise(
         Task(
             id="7.7", name="sinusoids", title="Sinusoidal positions", difficulty=3, importance=3,
             minutes=15, reference=lambda n, d_model: positions.sinusoidal(n, d_model),
-            cases=wave_cases, read="chapters/07_self_attention.html#order-is-invisible",
+            cases=wave_cases, read="chapters/07_self_attention_deeper.html#why-sinusoids",
             wrong=[
                 Wrong("M58", lambda n, d: waves(n, d, first=1)),
                 Wrong("M102", lambda n, d: waves(n, d, halves=True)),
@@ -363,6 +406,20 @@ EXERCISE = Exercise(
                 Wrong("M483", a_speed_for_each_column(1)),
                 Wrong("M104", lambda n, d: waves(n, d, swap=True)),
                 Wrong("M105", lambda n, d: waves(n, d, degrees=True)),
+            ],
+        ),
+        Task(
+            id="7.8", name="same_rotary_score", title="Which rotary scores agree?", difficulty=2,
+            importance=3, minutes=8, reference=same_rotary_score, cases=rotary_cases,
+            read="chapters/07_self_attention.html#four-ways-to-tell-the-position",
+            wrong=[
+                Wrong("M554", either_way_round),
+                Wrong("M555", lambda query, key, n: same_rotary_score(key, query, n)),
+                Wrong("M556", this_pair_alone),
+                Wrong("M557", this_pair_and_its_swap),
+                Wrong("M558", the_row_of_the_query),
+                Wrong("M558", the_column_of_the_key),
+                Wrong("M559", near_enough),
             ],
         ),
     ],

@@ -20,10 +20,10 @@ export function fraction(x) {
   return fmt(x, 3);
 }
 
-/** Write a score: a whole number of logarithms of 2 or 3 where it is one, else in digits. */
+/** Write a score: a whole number of logarithms of 2, 3 or 5 where it is one, else in digits. */
 export function logarithm(x) {
   if (Math.abs(x) < 1e-12) return "0";
-  for (const base of [2, 3])
+  for (const base of [2, 3, 5])
     for (const times of [1, 2])
       if (Math.abs(x - times * Math.log(base)) < 1e-9) return `${times > 1 ? times : ""}ln ${base}`;
   return fmt(x, 3);
@@ -92,7 +92,8 @@ function render({ model, el }) {
     const state = read();
     const result = compute(state);
     const shown = { scores: result.table, weights: result.weights, values: state.values, output: result.output };
-    const high = { scores: 2.2, weights: 1, values: 6, output: 6 };
+    const most = Math.max(...state.values.flat());
+    const high = { scores: 2.2, weights: 1, values: most, output: most };
     for (const [name, one] of Object.entries(tables))
       one.set(shown[name], {
         high: high[name],

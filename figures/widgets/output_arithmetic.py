@@ -39,12 +39,14 @@ class OutputArithmetic(Interactive):
             f"query {i} weighs them {', '.join(f'{weight:.2f}' for weight in row)}"
             for i, row in enumerate(weights, 1)
         )
-        mixed = ", ".join(f"({x:.3g}, {y:.3g})" for x, y in output)
+        given, mixed = (
+            ", ".join(f"({x:.3g}, {y:.3g})" for x, y in pairs) for pairs in (self.values, output)
+        )
         return plots.heatmap(
             weights,
             rows=[f"query {i}" for i in (1, 2, 3)],
             columns=[f"key {j}" for j in (1, 2, 3)],
             high=1.0,
             alt=f"Three queries over three keys: {rows}. Each row sums to 1.",
-            caption=f"These weights mix the values (6, 0), (0, 6), (6, 6) into {mixed}.",
+            caption=f"These weights mix the values {given} into {mixed}.",
         )

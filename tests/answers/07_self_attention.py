@@ -172,6 +172,25 @@ def sinusoids_in_torch(n, d_model):
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 
+def same_score_by_loops(query, key, n):
+    return np.array([[i - j == query - key for j in range(n)] for i in range(n)])
+
+
+def same_score_by_walking(query, key, n):
+    same = np.zeros((n, n), dtype=bool)
+    for shift in range(-n, n + 1):
+        if 0 <= query + shift < n and 0 <= key + shift < n:
+            same[query + shift, key + shift] = True
+    return same
+
+
+def same_score_by_measuring(query, key, n):
+    # Two hands whose speeds have no common multiple, so that different distances differ.
+    angles = np.outer(np.arange(n), [1.0, np.sqrt(2)])
+    scores = np.cos(angles[:, None] - angles + 0.3).sum(-1)
+    return np.isclose(scores, scores[query, key])
+
+
 RIGHT = {
     "7.1": [
         lambda weights, values: weights @ values,
@@ -226,5 +245,12 @@ RIGHT = {
         sinusoids_by_one_sine,
         sinusoids_by_complex_numbers,
         sinusoids_in_torch,
+    ],
+    "7.8": [
+        same_score_by_loops,
+        same_score_by_walking,
+        same_score_by_measuring,
+        lambda query, key, n: np.eye(n, k=key - query, dtype=bool),
+        lambda query, key, n: torch.arange(n)[:, None] - torch.arange(n) == query - key,
     ],
 }

@@ -28,6 +28,13 @@ def test_its_numbers_are_libs(scaled, masked):
     np.testing.assert_allclose(shown["output"], expected.output, atol=1e-12)
 
 
+def test_other_numbers_are_shown_as_they_are_given():
+    five = float(np.log(5))
+    widget = OutputArithmetic(scores=[[0, 0, 2 * five]] * 3, values=[[0, 0], [4, 4], [8, 0]])
+    assert "the values (0, 0), (4, 4), (8, 0) into" in widget.still().caption
+    assert call("output_arithmetic.js", "logarithm", 2 * five) == "2ln 5"
+
+
 @pytest.mark.parametrize("number", [Fraction(1, 6), Fraction(9, 14), Fraction(5), Fraction(0)])
 def test_it_writes_fractions(number):
     assert call("output_arithmetic.js", "fraction", float(number)) == str(number)

@@ -1,0 +1,108 @@
+"""Schematic of chapter 7: self-attention in five steps, with the shape of every array."""
+
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from figures import palette, plots
+from figures.svg import Figure
+
+WORDS = ("the", "apple", "phone")
+LIT = 1  # the row that is followed through all the steps
+WEIGHTS = ((0.25, 0.25, 0.5), (0.125, 0.25, 0.625), (0.5, 0.25, 0.25))
+CELL = 15
+
+
+def five_steps() -> Figure:
+    """Draw X, then Q, K and V, the score matrix, the weights and the output, one below another."""
+    fig, axes = plots.canvas(360, 560)
+    axes.set(xlim=(0, 360), ylim=(556, 0))
+    axes.axis("off")
+    _array(axes, "X", 196, 26, 4, "ink", "(n, d_model)", words=True)
+    for name, x, columns, shape, weights in (
+        ("query", 78, 2, "(n, d_k)", "$W_q$"),
+        ("key", 190, 2, "(n, d_k)", "$W_k$"),
+        ("value", 302, 3, "(n, d_v)", "$W_v$"),
+    ):
+        _arrow(axes, (196, 75), (x, 121), role=name)
+        _text(axes, (196 + x) / 2 + (16 if x != 78 else -18), 96, weights, role=name)
+        _array(axes, {"query": "Q", "key": "K", "value": "V"}[name], x, 140, columns, name, shape)
+    _arrow(axes, (78, 205), (122, 241))
+    _arrow(axes, (190, 205), (146, 241))
+    _array(axes, "Q Kᵀ", 134, 258, 3, "ink", "(n, n)", words=True)
+    _arrow(axes, (134, 324), (134, 362))
+    _text(axes, 142, 343, "÷ √d_k, then softmax in each row", ha="left")
+    _array(axes, "weights", 134, 380, 3, "ink", "(n, n)", words=True, shades=WEIGHTS)
+    _arrow(axes, (134, 446), (196, 481))
+    _arrow(axes, (318, 205), (210, 481), role="value")
+    _array(axes, "output", 203, 498, 3, "output", "(n, d_v)", words=True)
+    for number, name, y in (
+        (1, "project", 98), (2, "score", 222), (3, "scale", 336), (4, "softmax", 358),
+        (5, "mix", 466),
+    ):  # fmt: skip
+        axes.scatter(11, y, s=190, color=palette.light("accent"), linewidth=0)
+        axes.text(11, y + 0.5, str(number), ha="center", va="center", weight="bold",
+                  color=palette.light("paper"))  # fmt: skip
+        axes.text(24, y + 0.5, name, va="center", weight="bold")
+    return plots.figure(
+        fig,
+        alt="Five steps, from top to bottom. 1, project: X with a row for each of the words the, "
+        "apple and phone, of shape (n, d_model), is multiplied by W_q, W_k and W_v and gives Q and "
+        "K of shape (n, d_k) and V of shape (n, d_v). 2, score: Q times K transposed has the shape "
+        "(n, n). 3, scale: it is divided by the root of d_k. 4, softmax: each row becomes weights. "
+        "5, mix: the weights times V give the output of shape (n, d_v). The row of apple is marked "
+        "in every array but the keys and values.",
+        caption="Follow the marked row: one word asks, all words answer. The row of apple in the "
+        "output needs its own query, and the keys and values of all words.",
+    )
+
+
+def _array(
+    axes: Axes,
+    name: str,
+    x: float,
+    top: float,
+    columns: int,
+    role: str,
+    shape: str,
+    *,
+    words: bool = False,
+    shades: tuple[tuple[float, ...], ...] | None = None,
+) -> None:
+    """Draw an array of one row per word, centred at x; rows that are queries mark apple's row."""
+    left = x - columns * CELL / 2
+    marked = role not in ("key", "value")
+    for row in range(len(WORDS)):
+        for column in range(columns):
+            share = shades[row][column] if shades else 0
+            face = palette.light(f"w{round(palette.STEPS * share)}") if shades else (
+                palette.light("surface"))  # fmt: skip
+            axes.add_patch(Rectangle((left + column * CELL, top + row * CELL), CELL, CELL,
+                                     facecolor=face, edgecolor=palette.light("line"),
+                                     linewidth=0.8))  # fmt: skip
+    axes.add_patch(Rectangle((left, top), columns * CELL, len(WORDS) * CELL, fill=False,
+                             edgecolor=palette.light(role), linewidth=1.6))  # fmt: skip
+    if marked:
+        axes.add_patch(Rectangle((left - 2, top + LIT * CELL - 1), columns * CELL + 4, CELL + 2,
+                                 fill=False, edgecolor=palette.light("accent"),
+                                 linewidth=2.6))  # fmt: skip
+    if words:
+        for row, word in enumerate(WORDS):
+            axes.text(left - 6, top + (row + 0.5) * CELL, word, ha="right", va="center",
+                      fontsize=10.5)  # fmt: skip
+    _text(axes, x, top - 9, name, role=role, weight="bold")
+    _text(axes, x, top + len(WORDS) * CELL + 11, shape, role="muted")
+
+
+def _text(axes: Axes, x: float, y: float, text: str, *, role: str = "ink", **options) -> None:
+    """Write at a point, centred unless told otherwise."""
+    axes.text(x, y, text, color=palette.light(role), va="center",
+              **{"ha": "center", **options})  # fmt: skip
+
+
+def _arrow(
+    axes: Axes, start: tuple[float, float], end: tuple[float, float], *, role: str = "muted"
+) -> None:
+    """Draw an arrow between two points."""
+    line = {"arrowstyle": "-|>", "color": palette.light(role), "linewidth": 1.5,
+            "shrinkA": 0, "shrinkB": 0}  # fmt: skip
+    axes.annotate("", end, start, arrowprops=line)
