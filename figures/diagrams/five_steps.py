@@ -17,7 +17,8 @@ def five_steps() -> Figure:
     fig, axes = plots.canvas(360, 560)
     axes.set(xlim=(0, 360), ylim=(556, 0))
     axes.axis("off")
-    _array(axes, "X", 196, 26, 4, "ink", "(n, d_model)", words=True)
+    _array(axes, "X", 196, 26, 4, "ink", "", words=True)
+    _text(axes, 236, 48, "(n, d_model)", role="muted", ha="left")
     for name, x, columns, shape, weights in (
         ("query", 78, 2, "(n, d_k)", "$W_q$"),
         ("key", 190, 2, "(n, d_k)", "$W_k$"),
@@ -30,10 +31,12 @@ def five_steps() -> Figure:
     _arrow(axes, (190, 205), (146, 241))
     _array(axes, "Q Kᵀ", 134, 258, 3, "ink", "(n, n)", words=True)
     _arrow(axes, (134, 324), (134, 362))
-    _text(axes, 142, 343, "÷ √d_k, then softmax in each row", ha="left")
+    _text(axes, 144, 336, "÷ √d_k", ha="left")
+    _text(axes, 144, 356, "softmax in each row", ha="left")
     _array(axes, "weights", 134, 380, 3, "ink", "(n, n)", words=True, shades=WEIGHTS)
     _arrow(axes, (134, 446), (196, 481))
-    _arrow(axes, (318, 205), (210, 481), role="value")
+    axes.plot([302, 302], [205, 521], color=palette.light("value"), linewidth=1.5, linestyle="-")
+    _arrow(axes, (302, 521), (231, 521), role="value")
     _array(axes, "output", 203, 498, 3, "output", "(n, d_v)", words=True)
     for number, name, y in (
         (1, "project", 98), (2, "score", 222), (3, "scale", 336), (4, "softmax", 358),
