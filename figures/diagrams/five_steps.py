@@ -10,6 +10,7 @@ WORDS = ("the", "apple", "phone")
 LIT = 1  # the row that is followed through all the steps
 WEIGHTS = ((0.25, 0.25, 0.5), (0.125, 0.25, 0.625), (0.5, 0.25, 0.25))
 CELL = 15
+Number = float | int
 
 
 def five_steps() -> Figure:
@@ -62,8 +63,8 @@ def five_steps() -> Figure:
 def _array(
     axes: Axes,
     name: str,
-    x: float,
-    top: float,
+    x: Number,
+    top: Number,
     columns: int,
     role: str,
     shape: str,
@@ -96,14 +97,14 @@ def _array(
     _text(axes, x, top + len(WORDS) * CELL + 11, shape, role="muted")
 
 
-def _text(axes: Axes, x: float, y: float, text: str, *, role: str = "ink", **options) -> None:
+def _text(axes: Axes, x: Number, y: Number, text: str, *, role: str = "ink", **options) -> None:
     """Write at a point, centred unless told otherwise."""
     axes.text(x, y, text, color=palette.light(role), va="center",
               **{"ha": "center", **options})  # fmt: skip
 
 
 def _arrow(
-    axes: Axes, start: tuple[float, float], end: tuple[float, float], *, role: str = "muted"
+    axes: Axes, start: tuple[Number, Number], end: tuple[Number, Number], *, role: str = "muted"
 ) -> None:
     """Draw an arrow between two points."""
     line = {"arrowstyle": "-|>", "color": palette.light(role), "linewidth": 1.5,
