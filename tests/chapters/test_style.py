@@ -69,9 +69,9 @@ projection; concatenate; broadcast""")
 STILL_MISSING = names("""
 LM head; ablation; activation patching; autoregressive; backpropagation; backward pass; bigram;
 context length; decode; decoder-only; dropout; epoch; fine-tuning; forward pass; gradient
-clipping; hidden state; hyperparameter; language modelling; logit lens; minibatch; negative log-
-likelihood; nonlinearity; optimizer state; perplexity; pre-training; prefill; sequence length;
-unigram""")
+clipping; hidden state; hyperparameter; language modelling; logit lens; minibatch; negative
+log-likelihood; nonlinearity; optimizer state; perplexity; pre-training; prefill; sequence
+length; unigram""")
 
 
 @pytest.mark.parametrize("name", TEXTS)
