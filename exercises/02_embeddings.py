@@ -347,7 +347,7 @@ EXERCISE = Exercise(
             minutes=2,
             reference=VOCABULARY * WIDTH,
             wrong=NUMBERS,
-            read=f"{PAGE}#claim-S0-03",
+            read=f"{PAGE}#a-vector-for-each-token",
         ),
         Task(
             id="2.2",
@@ -359,7 +359,7 @@ EXERCISE = Exercise(
             reference=one_hot,
             cases=id_cases,
             wrong=ONE_HOT,
-            read=f"{PAGE}#a-row-for-each-token",
+            read=f"{PAGE}#a-vector-for-each-token",
             saturated=True,
         ),
         Task(
@@ -371,7 +371,7 @@ EXERCISE = Exercise(
             minutes=5,
             reference=_of("mom", "king"),
             wrong=MOM_KING,
-            read=f"{PAGE}#claim-S3-16",
+            read=f"{PAGE}#by-hand",
             tolerance=1e-3,
         ),
         Task(
@@ -433,7 +433,7 @@ EXERCISE = Exercise(
             reference=one_row,
             cases=sense_cases,
             wrong=ONE_ROW,
-            read=f"{PAGE}#claim-S4-04",
+            read=f"{PAGE}#one-vector-in-every-sentence",
         ),
     ],
 )

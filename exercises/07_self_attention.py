@@ -368,8 +368,8 @@ EXERCISE = Exercise(
             laws=[Law("M96", "sentences of a batch never meet", no_mixing)],
         ),
         Task(
-            id="7.4", name="add_change", title="Add the change to the stream", difficulty=2,
-            importance=4, minutes=5, reference=add_change, cases=stream_cases, wrong=STREAM_WRONG,
+            id="7.4", name="add_change", title="Add the change to the residual stream",
+            difficulty=2, importance=4, minutes=5, reference=add_change, cases=stream_cases, wrong=STREAM_WRONG,
             read="chapters/07_self_attention.html#a-change-added",
         ),
         Task(

@@ -278,7 +278,8 @@ EXERCISE = Exercise(
     tasks=[
         Task(
             id="9.1", name="split", title="Split into heads", difficulty=2, importance=5,
-            minutes=10, reference=split, cases=split_cases, read=f"{PAGE}#claim-S0-37",
+            minutes=10, reference=split, cases=split_cases,
+            read=f"{PAGE}#all-heads-at-once-split-and-merge",
             wrong=[
                 Wrong("M37", split_by_view), Wrong("M39", split_interleaved),
                 Wrong("M37", lambda x, heads: x.reshape(heads, x.shape[-2], -1)),
@@ -287,7 +288,7 @@ EXERCISE = Exercise(
         ),
         Task(
             id="9.2", name="merge", title="Merge the heads", difficulty=2, importance=5, minutes=5,
-            reference=merge, cases=merge_cases, read=f"{PAGE}#claim-S0-37",
+            reference=merge, cases=merge_cases, read=f"{PAGE}#all-heads-at-once-split-and-merge",
             wrong=[
                 Wrong("M38", merge_by_view), Wrong("M39", merge_interleaved),
                 Wrong("M38", lambda x: x.reshape(x.shape[-2], -1)),
@@ -296,7 +297,7 @@ EXERCISE = Exercise(
         ),
         Task(
             id="9.3", name="heads_by_loop", title="Head after head", difficulty=2, importance=5,
-            minutes=10, reference=loop, cases=loop_cases, read=f"{PAGE}#claim-S4-16",
+            minutes=10, reference=loop, cases=loop_cases, read=f"{PAGE}#several-heads-side-by-side",
             wrong=[
                 Wrong("M42", lambda *args: loop(*args, same=True)),
                 Wrong("M40", lambda *args: loop(*args, project=False)),
@@ -309,11 +310,12 @@ EXERCISE = Exercise(
         Task(
             id="9.4", name="multi_head", title="All heads at once", difficulty=4, importance=5,
             minutes=20, reference=multi_head, cases=block_cases, wrong=BLOCK_WRONG,
-            read=f"{PAGE}#claim-S0-37",
+            read=f"{PAGE}#all-heads-at-once-split-and-merge",
         ),
         Task(
             id="9.5", name="changes", title="What each head adds", difficulty=3, importance=4,
-            minutes=10, reference=changes, cases=changes_cases, read=f"{PAGE}#claim-S1-40",
+            minutes=10, reference=changes, cases=changes_cases,
+            read=f"{PAGE}#the-output-projection-adds-the-heads",
             laws=[Law(None, "the changes add up", add_up)],
             wrong=[
                 Wrong("M124", changes_by_columns), Wrong("M39", changes_interleaved),
@@ -322,7 +324,7 @@ EXERCISE = Exercise(
         ),
         Task(
             id="9.6", name="parameters", title="Count the parameters", difficulty=2, importance=4,
-            minutes=5, reference=parameters, cases=parameter_cases, read=f"{PAGE}#claim-S0-39",
+            minutes=5, reference=parameters, cases=parameter_cases, read=f"{PAGE}#what-heads-cost",
             wrong=[
                 Wrong("M126", lambda d, heads, bias: d * (d + bias) * (3 * heads + 1)),
                 Wrong("M127", lambda d, heads, bias: 3 * d * (d + bias)),
@@ -331,7 +333,7 @@ EXERCISE = Exercise(
         ),
         Task(
             id="9.7", name="prune", title="Prune a head", difficulty=3, importance=3, minutes=10,
-            reference=prune, cases=prune_cases, read=f"{PAGE}#claim-S0-38",
+            reference=prune, cases=prune_cases, read=f"{PAGE}#in-a-real-model",
             wrong=[
                 Wrong("M124", prune_columns), Wrong("M39", prune_interleaved),
                 Wrong("M121", lambda w_o, heads, head: w_o - prune(w_o, heads, head)),
@@ -340,7 +342,8 @@ EXERCISE = Exercise(
         ),
         Task(
             id="9.8", name="value_rank", title="The rank of one head", difficulty=4, importance=3,
-            minutes=15, reference=value_rank, cases=rank_cases, read=f"{PAGE}#claim-S1-32",
+            minutes=15, reference=value_rank, cases=rank_cases,
+            read="chapters/09_multi_head_deeper.html#claim-S1-32",
             wrong=[
                 Wrong("M123", lambda w_v, w_o, heads, head: rank_of(w_v @ w_o)),
                 Wrong("M122", lambda w_v, w_o, heads, head: w_v.shape[1] // heads),

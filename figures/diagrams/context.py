@@ -72,9 +72,7 @@ def _arrow(axes: Axes, start: tuple[float, float | int], end: float, weight: flo
 
 
 @styled()
-def two_roles(
-    similarity: Mapping[str, float | int], roles: Mapping[str, float | int]
-) -> Figure:
+def two_roles(similarity: Mapping[str, float | int], roles: Mapping[str, float | int]) -> Figure:
     """Draw how *tower* is compared with three words: by similarity, and with two roles.
 
     Each mapping has the score of `miniature`, `Eiffel` and `the`, in this order.
