@@ -1,0 +1,128 @@
+"""Schematics of chapter 18: rotary positions as clock hands, and the cache that stores them."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.patches import Circle, Rectangle
+
+from figures import palette, plots
+from figures.svg import Figure, styled
+
+
+def clock(angles: Mapping[str, float], *, title: str = "") -> Figure:
+    """Draw vectors of length 1 as hands of a clock, by their angles in radians.
+
+    Raises: ValueError unless there are two hands.
+    """
+    if len(angles) != 2:
+        raise ValueError(f"`angles` must name two hands; got {len(angles)}.")
+    fig, axes = plots.canvas(300, 260)
+    circle = [2 * math.pi * i / 72 for i in range(73)]
+    axes.plot([math.cos(t) for t in circle], [math.sin(t) for t in circle],
+              color=palette.light("line"), linewidth=1.2, linestyle="-")  # fmt: skip
+    for (name, angle), role in zip(angles.items(), ("query", "key"), strict=True):
+        tip = (math.cos(angle), math.sin(angle))
+        arrow = {"arrowstyle": "-|>", "color": palette.light(role), "linewidth": 2.2}
+        axes.annotate("", tip, (0, 0), arrowprops=arrow)
+        axes.text(1.22 * tip[0], 1.15 * tip[1], name, ha="center", va="center",
+                  color=palette.light(role))  # fmt: skip
+    low, high = sorted(angles.values())
+    arc = [low + (high - low) * i / 30 for i in range(31)]
+    axes.plot([0.4 * math.cos(t) for t in arc], [0.4 * math.sin(t) for t in arc],
+              color=palette.light("ink"), linewidth=1.6, linestyle="-")  # fmt: skip
+    middle = (low + high) / 2
+    axes.text(0.62 * math.cos(middle), 0.62 * math.sin(middle),
+              f"{math.degrees(high - low):.0f}°", ha="center", va="center")  # fmt: skip
+    axes.set(xlim=(-1.7, 1.7), ylim=(-1.4, 1.4), aspect="equal", title=title)
+    axes.axis("off")
+    (query, q), (key, k) = angles.items()
+    return plots.figure(
+        fig,
+        alt=f"A clock with two hands: {query} at {math.degrees(q):.0f} degrees and {key} at "
+        f"{math.degrees(k):.0f} degrees, {math.degrees(abs(q - k)):.0f} degrees apart.",
+        caption="The score depends on the angle between the hands. Move both words by the same "
+        "number of positions, and both hands turn by the same angle.",
+    )
+
+
+@styled()
+def clock_hands(
+    d_k: int = 6, base: float | int = 100.0, positions: Sequence[int] = (0, 1, 2, 6)
+) -> Figure:
+    """Draw the pairs of a rotated vector as clock hands, one row for each of four positions.
+
+    Raises: ValueError unless there are three pairs and four positions.
+    """
+    if d_k != 6 or len(positions) != 4:
+        raise ValueError(
+            "The drawing has 3 pairs and 4 positions, so `d_k` must be 6 and `positions` hold 4; "
+            f"got {d_k} and {len(positions)}."
+        )
+    speeds = [base ** (-2 * i / d_k) for i in range(d_k // 2)]
+    fig, axes = plots.canvas(360, 400)
+    axes.set(xlim=(0, 360), ylim=(400, 0), aspect="equal")
+    axes.axis("off")
+    for i, speed in enumerate(speeds):
+        middle = 125 + 95 * i
+        _label(axes, middle, 14, f"pair {i}", weight="bold")
+        _label(axes, middle, 33, f"{math.degrees(speed):.0f}° a step")
+        for row, position in enumerate(positions):
+            _hand(axes, middle, 88 + 82 * row, 33, position * speed)
+    for row, position in enumerate(positions):
+        axes.text(4, 88 + 82 * row, f"position\n{position}", va="center")
+    steps = ", ".join(f"{math.degrees(speed):.0f}" for speed in speeds)
+    return plots.figure(
+        fig,
+        alt="A grid of clocks: one column for each of three pairs of components, one row for each "
+        f"of the positions {', '.join(map(str, positions))}. The hands turn by {steps} degrees a "
+        "position: after six positions the first hand has nearly gone round, the last has barely "
+        "moved.",
+        caption="One key at four positions. Fast hands tell neighbours apart, slow hands tell near "
+        "from far.",
+    )
+
+
+@styled()
+def growing_cache(degrees: float | int = 30) -> Figure:
+    """Draw a cache of rotated keys that grows by one column in each of three steps."""
+    fig, axes = plots.canvas(360, 300)
+    axes.set(xlim=(0, 360), ylim=(300, 0), aspect="equal")
+    axes.axis("off")
+    for column in range(5):
+        _label(axes, 116 + 52 * column, 14, str(column))
+    axes.text(4, 14, "position", va="center")
+    for row, used in enumerate((3, 4, 5)):
+        middle = 68 + 92 * row
+        axes.text(4, middle, ("prompt", "next token", "one more")[row], va="center")
+        for column in range(used):
+            new = column == used - 1 and row > 0
+            edge = palette.light("accent" if new else "muted")
+            box = {"facecolor": palette.light("surface"), "linewidth": 2.4 if new else 1}
+            corner = (92 + 52 * column, middle - 38)
+            axes.add_patch(Rectangle(corner, 48, 76, edgecolor=edge, **box))
+            _hand(axes, 116 + 52 * column, middle - 16, 17, math.radians(degrees * column))
+            _label(axes, 116 + 52 * column, middle + 22, "v", color=palette.light("value"))
+    return plots.figure(
+        fig,
+        alt="The cache in three steps. After the prompt it holds three columns, each with a key "
+        f"drawn as a clock hand, turned by 0, {degrees} and {2 * degrees} degrees, and a value v. "
+        "Each new token adds one column on the right, with its key turned by its own position; "
+        "the columns before it stay unchanged.",
+        caption="Each new token adds one column: its key, rotated by its own position, and its "
+        "value, not rotated. Stored columns never change.",
+    )
+
+
+def _hand(axes: Axes, x: float | int, y: float | int, radius: float | int, angle: float) -> None:
+    """Draw a clock with one hand, turned counter-clockwise from three o'clock."""
+    axes.add_patch(Circle((x, y), radius, fill=False, edgecolor=palette.light("line"),
+                          linewidth=1.2))  # fmt: skip
+    tip = (x + radius * math.cos(angle), y - radius * math.sin(angle))
+    arrow = {"arrowstyle": "-|>", "color": palette.light("key"), "linewidth": 2,
+             "shrinkA": 0, "shrinkB": 0}  # fmt: skip
+    axes.annotate("", tip, (x, y), arrowprops=arrow)
+
+
+def _label(axes: Axes, x: float | int, y: float | int, text: str, **style: str) -> None:
+    axes.text(x, y, text, ha="center", va="center", **style)

@@ -1,0 +1,64 @@
+"""The schematics of chapter 18 show what they say, in words too."""
+
+import math
+
+import pytest
+
+from figures.diagrams.llama import gate_times_up, shared_kv_heads, two_blocks
+from figures.diagrams.rotary import clock, clock_hands, growing_cache
+
+
+def test_the_two_blocks_name_their_parts():
+    figure = two_blocks()
+    for word in ("LayerNorm", "RMSNorm", "GELU network", "SwiGLU network", "q, k rotated"):
+        assert word in figure.svg
+    for word in ("RMSNorm", "3 KV heads", "12 KV heads"):
+        assert word in figure.alt
+
+
+def test_a_gate_multiplies_each_component():
+    figure = gate_times_up((2, -2, 0, 0), (2, -2, 1, 1))
+    assert "1.8 times 2 is 3.5" in figure.alt
+    assert "\N{MINUS SIGN}0.2 times \N{MINUS SIGN}2 is 0.5" in figure.alt
+    assert ">3.5<" in figure.svg
+
+
+def test_a_gate_of_a_different_size_is_refused():
+    with pytest.raises(ValueError, match="must hold 4 numbers; got 2 and 4"):
+        gate_times_up((1, 2), (1, 2, 3, 4))
+
+
+def test_the_hands_turn_at_the_speeds_of_their_pairs():
+    figure = clock_hands(base=1000)
+    for step in ("57°", "6°", "1°"):
+        assert f">{step} a step<" in figure.svg
+    assert "57, 6, 1 degrees" in figure.alt
+
+
+def test_hands_that_do_not_fit_the_drawing_are_refused():
+    with pytest.raises(ValueError, match="got 8 and 4"):
+        clock_hands(8)
+
+
+def test_a_clock_names_the_angle_between_its_hands():
+    figure = clock({"q at 5": math.radians(150), "k at 3": math.radians(90)})
+    assert "60°" in figure.svg
+    assert "60 degrees apart" in figure.alt
+
+
+def test_a_clock_has_two_hands():
+    with pytest.raises(ValueError, match="must name two hands; got 1"):
+        clock({"q": 0.0})
+
+
+def test_every_query_head_is_drawn_over_nine_three_and_one_kv_heads():
+    figure = shared_kv_heads()
+    assert figure.svg.count(">8<") == 3 + 1  # a query head in each row, a KV head in the first
+    assert figure.svg.count(">0<") == 3 + 3
+    assert "query heads 0 to 2 read KV head 0" in figure.alt
+
+
+def test_the_cache_grows_by_one_column_a_step():
+    figure = growing_cache(45)
+    assert figure.svg.count(">v<") == 3 + 4 + 5
+    assert "turned by 0, 45 and 90 degrees" in figure.alt
