@@ -1,4 +1,4 @@
-"""The checks of chapter 06: softmax on any axis, its temperature, inverse, slopes and mergers."""
+"""The checks of chapter 06: softmax on any axis, its temperature, inverse, Jacobian and merging."""
 
 import math
 
@@ -9,6 +9,7 @@ from lib import functional
 from lib.functional import RunningSoftmax
 
 PAGE = "chapters/06_softmax.html"
+DEEPER = "chapters/06_softmax_deeper.html"
 
 
 def _shares(exponentials, axis=-1):
@@ -358,19 +359,19 @@ EXERCISE = Exercise(
             reference=functional.log_softmax,
             cases=scores_cases,
             wrong=LOGARITHM,
-            read=f"{PAGE}#numbers-that-overflow",
+            read=f"{DEEPER}#logarithms-of-weights",
         ),
         Task(
             id="6.6",
             name="jacobian",
-            title="How the weights answer",
+            title="How the weights change",
             difficulty=4,
             importance=4,
             minutes=12,
             reference=jacobian,
             cases=row_cases,
             wrong=JACOBIAN,
-            read=f"{PAGE}#how-the-weights-answer-to-the-scores",
+            read=f"{DEEPER}#the-jacobian",
         ),
         Task(
             id="6.7",
@@ -382,7 +383,7 @@ EXERCISE = Exercise(
             reference=functional.entropy,
             cases=entropy_cases,
             wrong=ENTROPY,
-            read=f"{PAGE}#entropy-how-many-keys",
+            read=f"{DEEPER}#entropy-how-many-keys",
         ),
         Task(
             id="6.8",
@@ -394,7 +395,7 @@ EXERCISE = Exercise(
             reference=functional.merge,
             cases=merge_cases,
             wrong=MERGE,
-            read=f"{PAGE}#one-pass-is-enough",
+            read=f"{DEEPER}#one-pass-is-enough",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-// One row of scores through softmax: weights, slopes, entropy, and whether half precision holds.
+// One row of scores through softmax: weights, derivatives, entropy, and whether float16 holds.
 
 import { entropy, fmt, jacobian, softmax } from "./arithmetic.js";
 import { bars, button, column, frame, grid, h, readout, row, slider } from "./kit.js";
@@ -21,7 +21,7 @@ export function naiveInHalf(scaled) {
   return total >= HALF_OVERFLOWS ? "the sum overflows: all weights 0" : "fits";
 }
 
-/** Everything that is shown of a state; the slopes are by the scores after the division by T. */
+/** Everything that is shown of a state; derivatives are by the scores after the division by T. */
 export function explore({ scores, temperature, shift }) {
   const scaled = scores.map((s) => (s + shift) / temperature);
   const weights = softmax(scaled);
@@ -58,11 +58,11 @@ function render({ model, el }) {
   });
   const weights = bars({ label: "weights", names: KEYS, role: "key" });
   const slopes = grid({
-    label: "slopes: how weights (rows) answer to scores / T (columns)", rows: KEYS, columns: KEYS,
+    label: "derivatives of the weights (rows) by the scores / T (columns)", rows: KEYS, columns: KEYS,
   });
   const spread = readout({ label: "entropy, of at most ln 4 = 1.39", name: "entropy" });
   const effective = readout({ label: "effective number of keys", name: "effective" });
-  const steepest = readout({ label: "steepest slope, of at most 0.25", name: "steepest" });
+  const steepest = readout({ label: "largest derivative, of at most 0.25", name: "steepest" });
   const half = readout({ label: "without subtracting the maximum, in float16:", name: "half", live: true });
 
   function draw() {
@@ -85,7 +85,7 @@ function render({ model, el }) {
   const presets = Object.entries({ "Start again": start, ...PRESETS });
   frame(
     el,
-    "Four scores, four weights, sixteen slopes",
+    "Four scores, four weights, sixteen derivatives",
     row(
       column(...scores.map((one) => one.el), temperature.el, shift.el, weights.el),
       column(slopes.el, spread.el, effective.el, steepest.el, half.el),

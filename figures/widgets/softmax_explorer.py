@@ -1,4 +1,4 @@
-"""Chapter 06: four scores and a temperature, with the weights and how they answer."""
+"""Chapter 06: four scores and a temperature, with the weights and their derivatives."""
 
 import numpy as np
 import traitlets
@@ -12,7 +12,7 @@ KEYS = ["A", "B", "C", "D"]
 
 
 class SoftmaxExplorer(Interactive):
-    """Move four scores, the temperature, or all scores at once, and watch weights and slopes."""
+    """Move four scores, the temperature, or all scores; watch the weights and derivatives."""
 
     module = "softmax_explorer.js"
 
@@ -21,7 +21,7 @@ class SoftmaxExplorer(Interactive):
     shift = traitlets.Float(0.0).tag(sync=True)
 
     def still(self) -> Figure:
-        """Draw the weights and the table of slopes."""
+        """Draw the weights and their Jacobian."""
         moved = np.array(self.scores, dtype=float) + self.shift
         weights = softmax(moved, temperature=self.temperature)
         listed = ", ".join(f"{score:g}" for score in self.scores)
@@ -30,11 +30,11 @@ class SoftmaxExplorer(Interactive):
             rows=KEYS,
             columns=["weight", *(f"by {key}" for key in KEYS)],
             row_label="key",
-            column_label="weight, and its slopes by the scores",
+            column_label="weight, and its derivatives by the scores",
             high=1.0,
             alt=f"Four keys with the scores {listed} have the weights "
-            f"{', '.join(f'{weight:.2f}' for weight in weights)}. Beside them the table of slopes: "
-            "positive on its diagonal, negative elsewhere.",
+            f"{', '.join(f'{weight:.2f}' for weight in weights)}. Next to them their derivatives by "
+            "the scores: positive on the diagonal, negative elsewhere.",
             caption=f"Weights of the scores {listed} at T = {self.temperature:.2g}. Raising a "
-            "score raises its own weight, and every other key pays in proportion to what it has.",
+            "score raises its own weight, and every other key loses in proportion to its weight.",
         )
