@@ -54,11 +54,9 @@ def three_bars(names: Sequence[str], scores: Real[np.ndarray, " key"]) -> Figure
         _bars(axes, left, role, numbers, digits)
     _arrow(axes, 156, "exp")
     _arrow(axes, 269, "÷ sum")
+    rows = zip(names, scores, exponentials, weights, strict=True)
     listed = "; ".join(
-        f"{name}: score {score:g}, exponential {exponential:.2f}, weight {weight:.2f}"
-        for name, score, exponential, weight in zip(
-            names, scores, exponentials, weights, strict=True
-        )
+        f"{name}: score {s:g}, exponential {e:.2f}, weight {w:.2f}" for name, s, e, w in rows
     )
     return plots.figure(
         fig,

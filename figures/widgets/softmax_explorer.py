@@ -33,8 +33,8 @@ class SoftmaxExplorer(Interactive):
             column_label="weight, and its derivatives by the scores",
             high=1.0,
             alt=f"Four keys with the scores {listed} have the weights "
-            f"{', '.join(f'{weight:.2f}' for weight in weights)}. Next to them their derivatives by "
-            "the scores: positive on the diagonal, negative elsewhere.",
+            f"{', '.join(f'{weight:.2f}' for weight in weights)}. Next to them, their derivatives "
+            "by the scores: positive on the diagonal, negative elsewhere.",
             caption=f"Weights of the scores {listed} at T = {self.temperature:.2g}. Raising a "
             "score raises its own weight, and every other key loses in proportion to its weight.",
         )
