@@ -121,6 +121,6 @@ def line_of_one_head(m: Sequence[float | int]) -> Figure:
         fig,
         alt=f"A plane with the line through 0 along ({m[0]:g}, {m[1]:g}). The wanted outputs "
         f"(1, 0) and (0, 1) are {misses[0]:.2f} and {misses[1]:.2f} away from it.",
-        caption="Every output of one head lies on one line through 0, and no line through 0 "
-        "holds both wanted points.",
+        caption="If the values hold only the content, every output of one head lies on one line "
+        "through 0, and no line through 0 holds both wanted points.",
     )

@@ -118,7 +118,7 @@ def test_taught_in_names_chapters_that_name_it_or_what_is_built_on_it(room, defi
 def test_a_page_that_quotes_a_definition_links_to_its_place(book_folder):
     reference = "../appendix/reference"
     for name, links in {
-        "09_multi_head": {
+        "09_multi_head_deeper": {
             f"{reference}/attention.html#lib-attention-heads-split-heads",
             f"{reference}/attention.html#lib-attention-multi-head-type-multiheadattention",
         },
