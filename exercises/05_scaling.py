@@ -12,6 +12,7 @@ from lib.attention import dot_product
 from lib.seeds import generator
 
 PAGE = "chapters/05_scaling.html"
+DEEPER = "chapters/05_scaling_deeper.html"
 
 
 # 5.1 Scaled scores
@@ -142,9 +143,9 @@ def _follows_seed(answer, case):
 MEASURED = [
     Law("M89", "a variance is not its own root", _not_near(math.sqrt)),
     Law("M146", "the raw products are measured", _not_near(lambda d_k: 1)),
-    Law("M145", "queries and keys are drawn apart", _not_near(lambda d_k: 2 * d_k)),
+    Law("M145", "queries and keys are sampled separately", _not_near(lambda d_k: 2 * d_k)),
     Law("M86", "the numbers have mean 0", _not_near(lambda d_k: 7 / 144 * d_k)),
-    Law(None, "the measured variance is within 8 % of d_k", _near),
+    Law(None, "the measured variance is within 8% of d_k", _near),
     Law(None, "the same seed gives the same estimate, another seed another", _follows_seed),
 ]
 
@@ -313,7 +314,7 @@ FOLDED = [
 ]
 
 
-# 5.8 Mend the head
+# 5.8 Repair the head
 
 NAMES = ("W_q", "W_k", "W_v")
 
@@ -541,7 +542,7 @@ EXERCISE = Exercise(
             reference=divisor,
             cases=model_cases,
             wrong=DIVISORS,
-            read=f"{PAGE}#width-of-the-head-not-of-the-model",
+            read=f"{PAGE}#the-divisor",
         ),
         Task(
             id="5.5",
@@ -553,19 +554,19 @@ EXERCISE = Exercise(
             reference=score_moments,
             cases=moment_cases,
             wrong=MOMENTS,
-            read=f"{PAGE}#break-each-assumption",
+            read=f"{DEEPER}#break-each-assumption",
         ),
         Task(
             id="5.6",
             name="query_gradient",
-            title="What the query feels",
+            title="The gradient on the query",
             difficulty=4,
             importance=3,
             minutes=12,
             reference=query_gradient,
             cases=gradient_cases,
             wrong=GRADIENT,
-            read=f"{PAGE}#what-the-query-feels",
+            read=f"{DEEPER}#the-gradient-on-the-query",
         ),
         Task(
             id="5.7",
@@ -577,12 +578,12 @@ EXERCISE = Exercise(
             reference=fold,
             cases=projection_cases,
             wrong=FOLDED,
-            read=f"{PAGE}#what-does-the-scale-buy",
+            read=f"{DEEPER}#what-does-the-scale-buy",
         ),
         Task(
             id="5.8",
             name="Head",
-            title="Mend the head",
+            title="Repair the head",
             difficulty=4,
             importance=5,
             minutes=20,
@@ -592,7 +593,7 @@ EXERCISE = Exercise(
             laws=HEAD,
             call=first_output,
             unique=False,
-            read=f"{PAGE}#claim-S3-28",
+            read=f"{DEEPER}#claim-S3-28",
         ),
     ],
 )

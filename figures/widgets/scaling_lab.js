@@ -1,13 +1,13 @@
-// One row of attention over random keys, at any width: scores, weights and gradient.
+// One row of attention over random keys, at any dimension: scores, weights and gradient.
 
 import { entropy, fmt, normal, softmax } from "./arithmetic.js";
 import { bars, button, choice, column, frame, h, readout, row, slider, svg } from "./kit.js";
 
 export const WIDTHS = [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 128, 181, 256, 362, 512, 724, 1024];
-const DRAWS = 30; // how many other draws stand beside the chosen one
-const vectors = new Map(); // a vector is drawn once; narrower ones are its beginning
+const SAMPLES = 30; // how many samples the lower line shows, the chosen one among them
+const vectors = new Map(); // a vector is sampled once; shorter ones are its beginning
 
-/** The query (place 0) or a key (place 1 and on) of a draw, as 1024 normal numbers. */
+/** The query (place 0) or a key (place 1 and on) of a sample, as 1024 normal numbers. */
 export function vector(seed, place) {
   const name = 64 * seed + place;
   if (!vectors.has(name)) {
@@ -36,7 +36,7 @@ export function gradientSize(weights, keys, width, factor) {
   return Math.sqrt(sum);
 }
 
-/** Everything that the figure shows of one draw. */
+/** Everything that the figure shows of one sample. */
 export function look({ d_k, n, divisor, seed }) {
   const factor = { nothing: 1, root: 1 / Math.sqrt(d_k), width: 1 / d_k }[divisor];
   const q = vector(seed, 0);
@@ -47,9 +47,9 @@ export function look({ d_k, n, divisor, seed }) {
   return { scores: table, weights, largest: Math.max(...weights), entropy: entropy(weights), gradient };
 }
 
-/** The sizes of the gradient in this draw and in those after it. */
+/** The sizes of the gradient in this sample and in those after it. */
 export function gradients(state) {
-  return Array.from({ length: DRAWS }, (_, i) => look({ ...state, seed: state.seed + i }).gradient);
+  return Array.from({ length: SAMPLES }, (_, i) => look({ ...state, seed: state.seed + i }).gradient);
 }
 
 /** A number in two digits, small ones as a power of ten. */
@@ -86,7 +86,7 @@ function render({ model, el }) {
   };
   const place = (width) => WIDTHS.findIndex((one) => one >= width);
   const width = slider({
-    label: "width d_k", min: 0, max: WIDTHS.length - 1, step: 1, value: place(model.get("d_k")),
+    label: "dimension d_k", min: 0, max: WIDTHS.length - 1, step: 1, value: place(model.get("d_k")),
     show: (i) => `${WIDTHS[i]}`, onInput: (i) => change("d_k")(WIDTHS[i]), role: "query",
   });
   const count = slider({
@@ -97,11 +97,11 @@ function render({ model, el }) {
   const divisor = choice({
     label: "scores divided by", options, value: model.get("divisor"), onChange: change("divisor"),
   });
-  const again = button("draw other vectors", () => change("seed")((model.get("seed") % 1000) + 1));
+  const again = button("sample new vectors", () => change("seed")((model.get("seed") % 1000) + 1));
   const numbers = {
     largest: readout({ label: "largest weight", live: true }),
     entropy: readout({ label: "entropy" }),
-    gradient: readout({ label: "size of dw/dq" }),
+    gradient: readout({ label: "gradient size" }),
   };
   const line = axis({
     label: "the scores", role: "key",
@@ -109,7 +109,7 @@ function render({ model, el }) {
     place: (x) => 0.5 + Math.asinh(x) / (2 * Math.asinh(100)),
   });
   const strip = axis({
-    label: `size of dw/dq: this draw (raised) and ${DRAWS - 1} others`, role: "accent",
+    label: `size of the gradient dw/dq: this sample (raised) and ${SAMPLES - 1} others`, role: "accent",
     ticks: [[1e-12, "10⁻¹²"], [1e-8, "10⁻⁸"], [1e-4, "10⁻⁴"], [1, "1"], [100, "100"]],
     place: (x) => (Math.log10(Math.max(x, 1e-12)) + 12) / 14,
   });

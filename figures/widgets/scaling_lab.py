@@ -1,4 +1,4 @@
-"""Chapter 05: one row of attention at any width, with the scale, without it, or with too much."""
+"""Chapter 05: one row of attention at any d_k, with the scale, without it, or with too much."""
 
 import math
 
@@ -29,13 +29,13 @@ def normals(seed: int, count: int) -> Float[np.ndarray, " features"]:
 def vectors(
     seed: int, keys: int, d_k: int
 ) -> tuple[Float[np.ndarray, " d_k"], Float[np.ndarray, "key d_k"]]:
-    """One query and its keys; a wider vector begins with the numbers of the narrower one."""
+    """One query and its keys; a longer vector begins with the numbers of the shorter one."""
     q, *K = (normals(64 * seed + place, d_k) for place in range(keys + 1))
     return q, np.stack(K)
 
 
 class ScalingLab(Interactive):
-    """Random queries and keys: drag the width and see what each divisor does to the weights."""
+    """Random queries and keys: drag the dimension and see what each divisor does to the weights."""
 
     module = "scaling_lab.js"
 
@@ -65,7 +65,7 @@ class ScalingLab(Interactive):
             label="weight",
             alt=f"{self.n} bars, the largest first: {weights[0]:.2f}, then {weights[1]:.2f}, "
             f"and {weights[2:].sum():.2f} for all others together.",
-            caption=f"One query of width {self.d_k} over {self.n} random keys, the scores "
+            caption=f"One query of {self.d_k} components over {self.n} random keys, the scores "
             f"{words[self.divisor]}: the largest weight is {weights[0]:.2f}, the entropy "
             f"{entropy(weights):.2f} of at most {math.log(self.n):.2f}, and the weights' "
             f"gradient by the query has size {seen['gradient']:.2g}.",

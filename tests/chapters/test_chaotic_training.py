@@ -1,4 +1,4 @@
-"""What chapter 5 says of its training holds for more seeds than the page shows."""
+"""What the deeper page of chapter 5 says of its training holds for more seeds than the page shows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ D_K, ROOT = 256, 16
 @pytest.fixture(scope="module")
 def page(bare_lib) -> dict[str, Any]:
     """The names that the page's cells tagged `seeds` define."""
-    return names_of("05_scaling", "seeds")
+    return names_of("05_scaling_deeper", "seeds")
 
 
 @pytest.mark.parametrize("seed", training_seeds(3))
@@ -32,10 +32,10 @@ def test_only_the_scaled_head_is_calm_at_learning_rate_1(page, seed):
 
 
 @pytest.mark.parametrize("seed", training_seeds(3))
-def test_a_smaller_rate_helps_the_folded_head_and_not_the_raw_one(page, seed):
+def test_a_smaller_learning_rate_helps_the_folded_head_and_not_the_raw_one(page, seed):
     def end(**start) -> float:
         return page["train"](D_K, **start, seed=seed)[-20:].mean()
 
     assert end(scale=1 / ROOT) > 0.85
-    assert end(scale=1.0, rate=0.01) < 0.5
-    assert end(scale=1.0, shrink=1 / ROOT, rate=0.1) > 0.95
+    assert end(scale=1.0, learning_rate=0.01) < 0.5
+    assert end(scale=1.0, shrink=1 / ROOT, learning_rate=0.1) > 0.95

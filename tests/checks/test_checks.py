@@ -840,12 +840,13 @@ class TestVerdicts:
 
     def test_a_place_is_called_by_its_heading_or_by_its_anchor_where_the_page_is_missing(self):
         for claim in ("S0-21", "S0-22"):
-            text = (Path(verdict.__file__).parents[2] / "chapters/05_scaling.md").read_text("utf8")
+            page = Path(verdict.__file__).parents[2] / "chapters/05_scaling_deeper.md"
+            text = page.read_text("utf8")
             above = text.partition(f'<a id="claim-{claim}">')[0].rpartition("\n## ")[2]
-            place = verdict.place_in_words(f"chapters/05_scaling.html#claim-{claim}")
-            assert place == f"chapter 5, scaling, \u201c{above.splitlines()[0]}\u201d"
-        text = verdict.place_in_words("chapters/05_scaling.html#width-of-the-head-not-of-the-model")
-        assert text == "chapter 5, scaling, \u201cWidth of the head, not of the model\u201d"
+            place = verdict.place_in_words(f"chapters/05_scaling_deeper.html#claim-{claim}")
+            assert place == f"chapter 5, scaling deeper, \u201c{above.splitlines()[0]}\u201d"
+        text = verdict.place_in_words("chapters/05_scaling.html#why-the-variance-grows-line-by-line")
+        assert text == "chapter 5, scaling, \u201cWhy the variance grows, line by line\u201d"
         gone = "chapters/98_far.html"
         assert verdict.place_in_words(f"{gone}#claim-S0-21") == "chapter 98, far, at claim S0-21"
         assert verdict.place_in_words(f"{gone}#by-hand") == "chapter 98, far, \u201cby hand\u201d"

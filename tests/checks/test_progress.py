@@ -207,7 +207,7 @@ def test_a_wrong_idea_met_in_two_tasks_is_overcome_in_both_or_not_at_all(file):
 def test_what_to_read_again_is_a_link_in_a_notebook_and_words_in_a_terminal(file):
     progress = noted(verdict("5.1", "wrong", "M01"))
     assert "chapter 5, scaling, “The divisor”" in repr(progress)
-    assert '<a class="course-read" href="../chapters/05_scaling.ipynb#claim-S0-21">' in (
+    assert '<a class="course-read" href="../chapters/05_scaling.ipynb#the-divisor">' in (
         progress._repr_html_()
     )
     assert "chapter" not in repr(noted(verdict("5.1")))

@@ -1,0 +1,168 @@
+"""Schematics of chapter 5: scores and their weights, and histograms of scores that widen."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from jaxtyping import Real
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyArrowPatch, Rectangle
+
+from figures import palette, plots
+from figures.svg import Figure, styled
+
+ROW, HEAD, GAP = 18, 58, 16  # heights: of one key, of the words above the keys, between panels
+SCORE, REACH = 100, 46  # where a score of 0 stands, and how long the longest bar is
+WEIGHT, ONE = 236, 76  # where the bars of the weights begin, and how long a weight of 1 is
+LEFT, RIGHT, HALF, HILL = 124, 282, 66, 62  # the two columns of histograms, and their size
+
+
+@styled()
+def scores_to_weights(
+    scores: Mapping[int, Real[np.ndarray, "..."]], weights: Mapping[int, Real[np.ndarray, "..."]]
+) -> Figure:
+    """Draw one query's scores and weights for each dimension d_k, one panel above the other.
+
+    Raises: ValueError unless every dimension has as many scores as weights, at most 8.
+    """
+    for d_k, row in scores.items():
+        if d_k not in weights or np.shape(row) != np.shape(weights[d_k]) or len(row) > 8:
+            raise ValueError(
+                "Every dimension needs as many weights as scores, at most 8; got scores "
+                f"{np.shape(row)} and weights {np.shape(weights.get(d_k, ()))} for d_k = {d_k}."
+            )
+    largest = max(float(np.abs(row).max()) for row in scores.values())
+    heights = [HEAD + ROW * len(row) + GAP for row in scores.values()]
+    axes, fig = _sheet(sum(heights))
+    top = 0.0
+    for (d_k, row), height in zip(scores.items(), heights, strict=True):
+        _panel(axes, top, d_k, row, weights[d_k], largest)
+        top += height
+    described = "; ".join(
+        f"with d_k = {d_k} the scores lie between {row.min():.1f} and {row.max():.1f}, and the "
+        f"largest weight is {weights[d_k].max():.2f}"
+        for d_k, row in scores.items()
+    )
+    return plots.figure(
+        fig,
+        alt="One query and its keys, scores as bars on the left, an arrow labelled softmax, and "
+        f"weights as bars on the right: {described}.",
+        caption="One sample: in more dimensions the scores lie further apart, and softmax turns "
+        "large differences into a single winner.",
+    )
+
+
+def _panel(
+    axes: Axes,
+    top: float | int,
+    d_k: int,
+    scores: Real[np.ndarray, " key"],
+    weights: Real[np.ndarray, " key"],
+    largest: float | int,
+) -> None:
+    """Draw the scores and weights of one dimension, below `top`."""
+    n = len(scores)
+    _text(axes, 4, top + 14, f"d_k = {d_k}", ha="left", weight="bold", size=13)
+    _text(axes, 356, top + 14, f"q ({d_k},)   K ({n}, {d_k})", "muted", ha="right")
+    _text(axes, SCORE, top + 40, f"scores ({n},)", "key", weight="bold")
+    _text(axes, WEIGHT + ONE / 2, top + 40, f"weights ({n},)", "query", weight="bold")
+    bottom = top + HEAD + ROW * n
+    axes.plot([SCORE, SCORE], [top + HEAD - 4, bottom], color=palette.light("muted"), linewidth=0.8)
+    middle = top + HEAD + ROW * n / 2
+    axes.add_patch(FancyArrowPatch((194, middle), (230, middle), arrowstyle="-|>", linewidth=1.8,
+                                   mutation_scale=13, color=palette.light("ink")))  # fmt: skip
+    _text(axes, 211, middle - 12, "softmax")
+    for i, (score, weight) in enumerate(zip(scores, weights, strict=True)):
+        y = top + HEAD + ROW * (i + 0.5)
+        _text(axes, 4, y, f"key {i + 1}", ha="left")
+        length = REACH * score / largest
+        _bar(axes, min(SCORE, SCORE + length), y, abs(length), "key")
+        _text(axes, 184, y, f"{score:.1f}", ha="right")
+        _bar(axes, WEIGHT, y, ONE * weight, "query")
+        _text(axes, WEIGHT + ONE * weight + 5, y, f"{weight:.2f}", ha="left")
+
+
+@styled()
+def widening(products: Mapping[int, Real[np.ndarray, " pair"]]) -> Figure:
+    """Draw a histogram of q . k for each dimension d_k, and beside it the one after the division.
+
+    Raises: ValueError unless there are two to four dimensions.
+    """
+    if not 2 <= len(products) <= 4:
+        raise ValueError(f"The drawing has room for 2 to 4 dimensions; got {len(products)}.")
+    step = HILL + 34
+    axes, fig = _sheet(34 + step * len(products) + 18)
+    _text(axes, LEFT, 14, "q · k", weight="bold", size=13)
+    _text(axes, RIGHT, 14, "q · k / √d_k", weight="bold", size=13)
+    reach = 2.6 * max(float(np.std(values)) for values in products.values())
+    for i, (d_k, values) in enumerate(products.items()):
+        base = 34 + step * i + HILL
+        _text(axes, 2, base - 22, f"d_k = {d_k}", ha="left", weight="bold")
+        _hill(axes, LEFT, base, np.asarray(values), reach, "key")
+        _hill(axes, RIGHT, base, np.asarray(values) / np.sqrt(d_k), 4, "query")
+    bottom = 34 + step * (len(products) - 1) + HILL + 32
+    for x, edge in ((LEFT, 10 * int(reach / 10)), (RIGHT, 3)):
+        span = reach if x == LEFT else 4
+        for value in (-edge, 0, edge):
+            _text(axes, x + HALF * value / span, bottom, f"{value}".replace("-", "\u2212"), "muted")
+    described = "; ".join(f"{np.std(values):.1f} for d_k = {d_k}" for d_k, values in products.items())
+    return plots.figure(
+        fig,
+        alt="Histograms of dot products of random queries and keys. In the left column, q · k, "
+        f"they widen: the standard deviation is {described}. In the right column, divided by the square "
+        "root of d_k, all have the same width, with a standard deviation of 1.",
+        caption="Left: scores spread further in more dimensions. Right: after the division they "
+        "spread equally in every dimension (the right axis is enlarged). The line below each "
+        "histogram reaches one standard deviation to each side.",
+    )
+
+
+def _hill(
+    axes: Axes,
+    centre: float | int,
+    base: float | int,
+    values: np.ndarray,
+    reach: float | int,
+    role: str,
+) -> None:
+    """Draw one histogram on a line at `base`, with its standard deviation below."""
+    edges = np.linspace(-reach, reach, 42)
+    counts, _ = np.histogram(values, bins=edges)
+    heights = HILL * counts / counts.max()
+    x = centre + HALF * np.repeat(edges, 2)[1:-1] / reach
+    axes.fill_between(x, base - np.repeat(heights, 2), base, color=palette.light(role), alpha=0.55,
+                      linewidth=0)  # fmt: skip
+    axes.plot([centre - HALF, centre + HALF], [base, base], color=palette.light("muted"),
+              linewidth=0.8, linestyle="-")  # fmt: skip
+    spread = float(np.std(values))
+    half = HALF * spread / reach
+    axes.plot([centre - half, centre + half], [base + 6, base + 6], color=palette.light("ink"),
+              linewidth=2.4, linestyle="-")  # fmt: skip
+    _text(axes, centre, base + 17, f"sd {spread:.1f}")
+
+
+def _sheet(height: float | int) -> tuple[Axes, plots.Drawing]:
+    fig, axes = plots.canvas(360, height)
+    axes.set(xlim=(0, 360), ylim=(height, 0))
+    axes.axis("off")
+    fig.set_layout_engine("none")
+    axes.set_position((0, 0, 1, 1))
+    return axes, fig
+
+
+def _bar(
+    axes: Axes, left: float | int, middle: float | int, length: float | int, role: str
+) -> None:
+    axes.add_patch(Rectangle((left, middle - 6), length, 12, facecolor=palette.light(role),
+                             linewidth=0))  # fmt: skip
+
+
+def _text(
+    axes: Axes,
+    x: float | int,
+    y: float | int,
+    text: str,
+    role: str = "ink",
+    ha: str = "center",
+    **style: str | float | int,
+) -> None:
+    axes.text(x, y, text, ha=ha, va="center_baseline", color=palette.light(role), **style)

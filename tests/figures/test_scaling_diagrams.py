@@ -1,0 +1,43 @@
+"""The schematics of chapter 5 show what they say, in words too."""
+
+import numpy as np
+import pytest
+
+from figures.diagrams.scaling import scores_to_weights, widening
+from lib.functional import softmax
+from lib.seeds import generator
+
+SCORES = {4: np.array([1.0, -2.0, 0.5]), 512: np.array([20.0, -30.0, 5.0])}
+WEIGHTS = {d_k: softmax(row) for d_k, row in SCORES.items()}
+
+
+def test_every_score_and_weight_is_written():
+    figure = scores_to_weights(SCORES, WEIGHTS)
+    for number in (*SCORES[4], *SCORES[512]):
+        assert f">{number:.1f}<".replace("-", "\N{MINUS SIGN}") in figure.svg or (
+            f">{number:.1f}<" in figure.svg
+        )
+    assert ">0.60<" in figure.svg
+    assert "between -30.0 and 20.0, and the largest weight is 1.00" in figure.alt
+
+
+def test_weights_that_do_not_belong_to_the_scores_are_refused():
+    with pytest.raises(ValueError, match=r"scores \(3,\) and weights \(2,\) for d_k = 4"):
+        scores_to_weights({4: SCORES[4]}, {4: WEIGHTS[4][:2]})
+    with pytest.raises(ValueError, match="at most 8"):
+        scores_to_weights({4: np.zeros(9)}, {4: np.full(9, 1 / 9)})
+
+
+def test_the_histograms_widen_until_they_are_divided():
+    samples = {d_k: np.sqrt(d_k) * generator(d_k).standard_normal(4000) for d_k in (4, 64)}
+    figure = widening(samples)
+    assert ">sd 2.0<" in figure.svg
+    assert ">sd 8.0<" in figure.svg or ">sd 8.1<" in figure.svg or ">sd 7.9<" in figure.svg
+    assert figure.svg.count(">sd 1.0<") == 2
+    assert "for d_k = 64" in figure.alt
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_too_many_histograms_for_a_phone_are_refused(count):
+    with pytest.raises(ValueError, match=f"2 to 4 dimensions; got {count}"):
+        widening({d_k: np.arange(3.0) for d_k in range(count)})
