@@ -283,7 +283,7 @@ LONGER = {  # lines: shorten one and take it out, and never add any
     "book/extensions/teachers_guide.py": 255, "lib/models/seq2seq.py": 254,
     "tools/bundle/start.py": 259,
 }  # fmt: skip
-FULLER = {"figures/widgets", "book/extensions", "book/build"}
+FULLER = {"figures/widgets", "figures/diagrams", "book/extensions", "book/build"}
 CODE = [path for path in FILES if path.parts[0] in {*PACKAGES, "tools", "benchmarks"}
         and path.parts[0] != "exercises"]  # fmt: skip
 MODULES_OF_CODE = [path for path in CODE if path.suffix == ".py"]

@@ -104,7 +104,9 @@ def widening(products: Mapping[int, Real[np.ndarray, " pair"]]) -> Figure:
         span = reach if x == LEFT else 4
         for value in (-edge, 0, edge):
             _text(axes, x + HALF * value / span, bottom, f"{value}".replace("-", "\u2212"), "muted")
-    described = "; ".join(f"{np.std(values):.1f} for d_k = {d_k}" for d_k, values in products.items())
+    described = "; ".join(
+        f"{np.std(values):.1f} for d_k = {d_k}" for d_k, values in products.items()
+    )
     return plots.figure(
         fig,
         alt="Histograms of dot products of random queries and keys. In the left column, q · k, "
