@@ -37,7 +37,7 @@ def scores_to_weights(
     for (d_k, row), height in zip(scores.items(), heights, strict=True):
         _panel(axes, top, d_k, row, weights[d_k], largest)
         top += height
-    described = "; ".join(
+    numbers = "; ".join(
         f"with d_k = {d_k} the scores lie between {row.min():.1f} and {row.max():.1f}, and the "
         f"largest weight is {weights[d_k].max():.2f}"
         for d_k, row in scores.items()
@@ -45,7 +45,7 @@ def scores_to_weights(
     return plots.figure(
         fig,
         alt="One query and its keys, scores as bars on the left, an arrow labelled softmax, and "
-        f"weights as bars on the right: {described}.",
+        f"weights as bars on the right: {numbers}.",
         caption="One sample: in more dimensions the scores lie further apart, and softmax turns "
         "large differences into a single winner.",
     )
@@ -104,14 +104,14 @@ def widening(products: Mapping[int, Real[np.ndarray, " pair"]]) -> Figure:
         span = reach if x == LEFT else 4
         for value in (-edge, 0, edge):
             _text(axes, x + HALF * value / span, bottom, f"{value}".replace("-", "\u2212"), "muted")
-    described = "; ".join(
+    numbers = "; ".join(
         f"{np.std(values):.1f} for d_k = {d_k}" for d_k, values in products.items()
     )
     return plots.figure(
         fig,
         alt="Histograms of dot products of random queries and keys. In the left column, q · k, "
-        f"they widen: the standard deviation is {described}. In the right column, divided by the square "
-        "root of d_k, all have the same width, with a standard deviation of 1.",
+        f"they widen: the standard deviation is {numbers}. In the right column, divided by the "
+        "square root of d_k, all have the same width, with a standard deviation of 1.",
         caption="Left: scores spread further in more dimensions. Right: after the division they "
         "spread equally in every dimension (the right axis is enlarged). The line below each "
         "histogram reaches one standard deviation to each side.",

@@ -1,4 +1,4 @@
-"""What the deeper page of chapter 5 says of its training holds for more seeds than the page shows."""
+"""What the deeper page of chapter 5 says of its training holds for more seeds than it shows."""
 
 from __future__ import annotations
 
