@@ -104,9 +104,7 @@ def widening(products: Mapping[int, Real[np.ndarray, " pair"]]) -> Figure:
         span = reach if x == LEFT else 4
         for value in (-edge, 0, edge):
             _text(axes, x + HALF * value / span, bottom, f"{value}".replace("-", "\u2212"), "muted")
-    numbers = "; ".join(
-        f"{np.std(values):.1f} for d_k = {d_k}" for d_k, values in products.items()
-    )
+    numbers = "; ".join(f"{np.std(values):.1f} for d_k = {d_k}" for d_k, values in products.items())
     return plots.figure(
         fig,
         alt="Histograms of dot products of random queries and keys. In the left column, q · k, "
