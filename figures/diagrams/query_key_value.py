@@ -1,4 +1,4 @@
-"""Schematics of chapter 4: one query from its scores to its output, and positions as a clock."""
+"""Schematics of chapter 4: one query, positions as a clock, and heads against their controls."""
 
 import math
 from collections.abc import Sequence
@@ -237,4 +237,46 @@ def positions_as_hands(
         f"points to {math.degrees(asked):.1f} degrees.",
         caption=f"Positions as hands of a clock. The query of {words[query]} points between the "
         "two words before it, so their hands give the largest dot products.",
+    )
+
+
+def heads_against_controls(
+    noun: Real[np.ndarray, "layer head"],
+    control: Real[np.ndarray, "layer head"],
+    named: Sequence[tuple[int, int]],
+) -> Figure:
+    """Draw each head as a point: its control to the right, the weight of the noun upwards.
+
+    `named` are the heads, as (layer, head), that get a label.
+    Raises: ValueError if the two arrays differ in shape.
+    """
+    if np.shape(noun) != np.shape(control):
+        raise ValueError(
+            f"Both arrays must have one shape; got {np.shape(noun)} and {np.shape(control)}."
+        )
+    fig, axes = plots.canvas(360, 340)
+    axes.fill_between([0, 1.06], [0, 1.06], 1.06, color=palette.light("accent"), alpha=0.1,
+                      linewidth=0)  # fmt: skip
+    axes.plot([0, 1.06], [0, 1.06], color=palette.light("muted"), linewidth=1.2, linestyle="--")
+    axes.scatter(control.ravel(), noun.ravel(), s=16, color=palette.light("muted"), linewidth=0)
+    for at in named:
+        x, y = float(control[at]), float(noun[at])
+        axes.scatter([x], [y], s=42, color=palette.light("query"), linewidth=0, zorder=3)
+        left, above = x > 0.7, y > x
+        axes.annotate(f"head {at}", (x, y), (-8 if left else 8, 6 if above else -3),
+                      textcoords="offset points", ha="right" if left else "left",
+                      color=palette.light("query"), weight="bold")  # fmt: skip
+    axes.text(0.06, 0.86, "here: a head that\nfinds adjectives", va="center")
+    axes.set(xlim=(0, 1.06), ylim=(0, 1.06), aspect="equal", xlabel="larger of the two controls",
+             ylabel="the noun's weight")  # fmt: skip
+    labels = ", ".join(
+        f"head {at}: noun {noun[at]:.2f}, control {control[at]:.2f}" for at in named
+    )
+    above = float((noun - control).max())
+    return plots.figure(
+        fig,
+        alt=f"{noun.size} points, one for each head, with a diagonal. The highest point above the "
+        f"diagonal is {above:.2f} above it. {labels}.",
+        caption="Each point is a head. A head that finds a noun's adjectives would lie far above "
+        "the diagonal; none does.",
     )

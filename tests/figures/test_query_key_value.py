@@ -5,7 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from figures.diagrams.query_key_value import one_query, positions_as_hands
+from figures.diagrams.query_key_value import (
+    heads_against_controls,
+    one_query,
+    positions_as_hands,
+)
 
 WORDS = ["fluffy", "blue", "creature"]
 SCORES, WEIGHTS = np.array([4.0, 4.0, -1.0]), np.array([0.5, 0.5, 0.0])
@@ -43,3 +47,17 @@ def test_the_clock_names_the_hand_that_a_query_asks_for():
 def test_the_clock_has_room_for_one_turn():
     with pytest.raises(ValueError, match="20 words with a step"):
         positions_as_hands(["word"] * 20, 2, step=math.pi / 8, back=0)
+
+
+def test_heads_are_points_with_the_named_ones_labelled():
+    noun, control = np.array([[0.2, 0.9]]), np.array([[0.1, 0.95]])
+    figure = heads_against_controls(noun, control, [(0, 1)])
+    assert "head (0, 1)" in figure.svg
+    assert "2 points" in figure.alt
+    assert "head (0, 1): noun 0.90, control 0.95" in figure.alt
+    assert "0.10 above it" in figure.alt
+
+
+def test_each_head_has_a_weight_and_a_control():
+    with pytest.raises(ValueError, match="one shape"):
+        heads_against_controls(np.zeros((2, 3)), np.zeros((3, 2)), [])
