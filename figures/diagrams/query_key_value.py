@@ -248,12 +248,7 @@ def heads_against_controls(
     """Draw each head as a point: its control to the right, the weight of the noun upwards.
 
     `named` are the heads, as (layer, head), that get a label.
-    Raises: ValueError if the two arrays differ in shape.
     """
-    if np.shape(noun) != np.shape(control):
-        raise ValueError(
-            f"Both arrays must have one shape; got {np.shape(noun)} and {np.shape(control)}."
-        )
     fig, axes = plots.canvas(360, 340)
     axes.fill_between([0, 1.06], [0, 1.06], 1.06, color=palette.light("accent"), alpha=0.1,
                       linewidth=0)  # fmt: skip
@@ -262,16 +257,15 @@ def heads_against_controls(
     for at in named:
         x, y = float(control[at]), float(noun[at])
         axes.scatter([x], [y], s=42, color=palette.light("query"), linewidth=0, zorder=3)
-        left, above = x > 0.7, y > x
+        above = y > x
+        left = above or x > 0.7
         axes.annotate(f"head {at}", (x, y), (-8 if left else 8, 6 if above else -3),
                       textcoords="offset points", ha="right" if left else "left",
                       color=palette.light("query"), weight="bold")  # fmt: skip
     axes.text(0.06, 0.86, "here: a head that\nfinds adjectives", va="center")
     axes.set(xlim=(0, 1.06), ylim=(0, 1.06), aspect="equal", xlabel="larger of the two controls",
              ylabel="the noun's weight")  # fmt: skip
-    labels = ", ".join(
-        f"head {at}: noun {noun[at]:.2f}, control {control[at]:.2f}" for at in named
-    )
+    labels = ", ".join(f"head {at}: noun {noun[at]:.2f}, control {control[at]:.2f}" for at in named)
     above = float((noun - control).max())
     return plots.figure(
         fig,

@@ -56,8 +56,3 @@ def test_heads_are_points_with_the_named_ones_labelled():
     assert "2 points" in figure.alt
     assert "head (0, 1): noun 0.90, control 0.95" in figure.alt
     assert "0.10 above it" in figure.alt
-
-
-def test_each_head_has_a_weight_and_a_control():
-    with pytest.raises(ValueError, match="one shape"):
-        heads_against_controls(np.zeros((2, 3)), np.zeros((3, 2)), [])
