@@ -93,10 +93,10 @@ def write(model):
     return " ".join(WORDS[i] for i in ids)
 
 
-masked, masked_losses = train(masked=True)
-print(f"with the mask, loss {masked_losses[-1]:.2f}:")
-print(*[write(masked) for _ in range(4)], sep="\n")
+with_mask, losses_with = train(masked=True)
+print(f"with the mask, loss {losses_with[-1]:.2f}:")
+print(*[write(with_mask) for _ in range(4)], sep="\n")
 
-cheat, cheat_losses = train(masked=False)
-print(f"without the mask, loss {cheat_losses[-1]:.2f}:")
-print(*[write(cheat) for _ in range(4)], sep="\n")
+without_mask, losses_without = train(masked=False)
+print(f"without the mask, loss {losses_without[-1]:.2f}:")
+print(*[write(without_mask) for _ in range(4)], sep="\n")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 
 from tests.support.pages import CHAPTERS, cells, names_of
 from tests.support.seeds import training_seeds
@@ -89,3 +90,35 @@ def test_attention_fetches_the_object_and_not_the_subject(page, models):
         right = model(stories[:, :9])[:, -1].argmax(-1) == stories[:, 9]
     assert weights.triu(1).abs().max() == 0
     assert right.float().mean() > 0.95
+
+
+def test_without_the_mask_the_model_is_sure_where_nothing_can_be_known(page, models):
+    stories = page["sample_batch"](500)
+    surest, last_losses = {}, {}
+    with torch.no_grad():
+        for masked, model in models.items():
+            logits = {i: model(stories[:, :i])[:, -1] for i in range(1, 11)}  # nothing is ahead
+            free = [logits[i].softmax(-1).max(-1).values.mean() for i in (1, 2, 3, 5, 6)]
+            surest[masked] = sum(free) / len(free)
+            losses = [cross_entropy(logits[i], stories[:, i]) for i in logits]
+            last_losses[masked] = sum(losses) / len(losses)
+        model = models[False]
+        _, weights = model.attend(model.word(stories[:, :10]) + model.position.weight)
+    assert surest[False] > 0.7
+    assert surest[True] < 0.35
+    assert last_losses[False] > 2 * last_losses[True]
+    assert weights[:, :, 0, 1:].sum(-1).mean() > 0.8
+
+
+@pytest.mark.nightly
+def test_with_one_head_training_fails_from_some_starts(page):
+    program = PROGRAM.read_text("utf8").split("with_mask, losses_with")[0]
+    one_head: dict[str, Any] = {}
+    exec(program.replace("unflatten(-1, (4, -1))", "unflatten(-1, (1, -1))"), one_head)
+    losses = {}
+    for names in (one_head, page):
+        models = [names["train"](True, seed)[0] for seed in range(6)]
+        stories = page["sample_batch"](1000)
+        with torch.no_grad():
+            losses[names is page] = [names["loss_on"](model, stories) for model in models]
+    assert max(losses[True]) < BOUND + 0.05 < sorted(losses[False])[3]
