@@ -66,7 +66,8 @@ def _panel(
     _text(axes, SCORE, top + 40, f"scores ({n},)", "key", weight="bold")
     _text(axes, WEIGHT + ONE / 2, top + 40, f"weights ({n},)", "query", weight="bold")
     bottom = top + HEAD + ROW * n
-    axes.plot([SCORE, SCORE], [top + HEAD - 4, bottom], color=palette.light("muted"), linewidth=0.8)
+    axes.plot([SCORE, SCORE], [top + HEAD - 4, bottom], color=palette.light("muted"),
+              linewidth=0.8, linestyle="-")  # fmt: skip
     middle = top + HEAD + ROW * n / 2
     axes.add_patch(FancyArrowPatch((194, middle), (230, middle), arrowstyle="-|>", linewidth=1.8,
                                    mutation_scale=13, color=palette.light("ink")))  # fmt: skip
@@ -76,7 +77,7 @@ def _panel(
         _text(axes, 4, y, f"key {i + 1}", ha="left")
         length = REACH * score / largest
         _bar(axes, min(SCORE, SCORE + length), y, abs(length), "key")
-        _text(axes, 184, y, f"{score:.1f}", ha="right")
+        _text(axes, 184, y, f"{score:.1f}".replace("-", "\u2212"), ha="right")
         _bar(axes, WEIGHT, y, ONE * weight, "query")
         _text(axes, WEIGHT + ONE * weight + 5, y, f"{weight:.2f}", ha="left")
 
