@@ -142,6 +142,7 @@ def _slim(svg: str) -> str:
     used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', svg))
     svg = re.sub(r' id="([^"]+)"', lambda m: m[0] if m[1] in used else "", svg)
     svg = re.sub(r"<[^>]+>", lambda tag: re.sub(r"\d+\.\d{3,}", _hundredths, tag[0]), svg)
+    svg = re.sub(r' transform="rotate\(-?0 [^)]*\)"', "", svg)  # of every upright word
     svg = re.sub(r" font-family: [^;\"]*;?", "", svg)  # the page's, which is set on the root
     svg = re.sub(r"\s*\n\s*", " ", svg).replace("> <", "><").strip()
     salt = hashlib.sha256(svg.encode()).hexdigest()[:6]

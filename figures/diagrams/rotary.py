@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.patches import Circle, Rectangle
+from matplotlib.patches import Arc, Circle, Rectangle
 
 from figures import palette, plots
 from figures.svg import Figure, styled
@@ -18,9 +18,8 @@ def clock(angles: Mapping[str, float], *, title: str = "") -> Figure:
     if len(angles) != 2:
         raise ValueError(f"`angles` must name two hands; got {len(angles)}.")
     fig, axes = plots.canvas(300, 260)
-    circle = [2 * math.pi * i / 72 for i in range(73)]
-    axes.plot([math.cos(t) for t in circle], [math.sin(t) for t in circle],
-              color=palette.light("line"), linewidth=1.2, linestyle="-")  # fmt: skip
+    axes.add_patch(Circle((0, 0), 1, fill=False, clip_on=False, linewidth=1.2,
+                          edgecolor=palette.light("line")))  # fmt: skip
     for (name, angle), role in zip(angles.items(), ("query", "key"), strict=True):
         tip = (math.cos(angle), math.sin(angle))
         arrow = {"arrowstyle": "-|>", "color": palette.light(role), "linewidth": 2.2}
@@ -28,9 +27,8 @@ def clock(angles: Mapping[str, float], *, title: str = "") -> Figure:
         axes.text(1.22 * tip[0], 1.15 * tip[1], name, ha="center", va="center",
                   color=palette.light(role))  # fmt: skip
     low, high = sorted(angles.values())
-    arc = [low + (high - low) * i / 30 for i in range(31)]
-    axes.plot([0.4 * math.cos(t) for t in arc], [0.4 * math.sin(t) for t in arc],
-              color=palette.light("ink"), linewidth=1.6, linestyle="-")  # fmt: skip
+    axes.add_patch(Arc((0, 0), 0.8, 0.8, theta1=math.degrees(low), theta2=math.degrees(high),
+                       edgecolor=palette.light("ink"), linewidth=1.6))  # fmt: skip
     middle = (low + high) / 2
     axes.text(0.62 * math.cos(middle), 0.62 * math.sin(middle),
               f"{math.degrees(high - low):.0f}°", ha="center", va="center")  # fmt: skip
