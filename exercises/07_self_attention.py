@@ -369,7 +369,8 @@ EXERCISE = Exercise(
         ),
         Task(
             id="7.4", name="add_change", title="Add the change to the residual stream",
-            difficulty=2, importance=4, minutes=5, reference=add_change, cases=stream_cases, wrong=STREAM_WRONG,
+            difficulty=2, importance=4, minutes=5, reference=add_change, cases=stream_cases,
+            wrong=STREAM_WRONG,
             read="chapters/07_self_attention.html#a-change-added",
         ),
         Task(
