@@ -1,6 +1,5 @@
-"""Schematics of chapter 4: one query, positions as a clock, and heads against their controls."""
+"""Schematics of chapter 4: one query, and heads against their controls."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -191,53 +190,6 @@ def _arrow(
     line = {"arrowstyle": "-|>", "color": palette.light(role), "linewidth": 1.6,
             "shrinkA": 0, "shrinkB": 0}  # fmt: skip
     axes.annotate("", end, start, arrowprops=line)
-
-
-def positions_as_hands(
-    words: Sequence[str], query: int, *, step: float | int, back: float | int
-) -> Figure:
-    """Draw the position of each word as a hand of a clock, and the hand for which a query asks.
-
-    Word p has its hand at p times `step` radians; the query turns its own hand back by `back`.
-    Raises: ValueError if the words do not fit on one turn of the clock.
-    """
-    if step * len(words) > 2 * math.pi + 1e-9:
-        raise ValueError(f"{len(words)} words with a step of {step:.2f} radians exceed one turn.")
-    last = step * (len(words) - 1)
-    fig, axes = plots.canvas(360, 180)
-    fig.set_layout_engine("none")
-    axes.set_position((0, 0, 1, 1))
-    turn = [-0.3 + (last + 0.6) * i / 90 for i in range(91)]
-    axes.plot(np.cos(turn), np.sin(turn), color=palette.light("line"), linewidth=1.2, linestyle="-")
-    for position, word in enumerate(words):
-        angle = position * step
-        tip = (math.cos(angle), math.sin(angle))
-        own = position == query
-        axes.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "-|>", "linewidth": 1.3,
-                      "color": palette.light("key"), "shrinkA": 0, "shrinkB": 0})  # fmt: skip
-        side = "center" if abs(tip[0]) < 0.3 else "left" if tip[0] > 0 else "right"
-        axes.text(1.09 * tip[0], 1.09 * tip[1], f"{position} {word}", ha=side, va="center",
-                  color=palette.light("key"), weight="bold" if own else "normal")  # fmt: skip
-    asked = query * step - back
-    tip = (0.97 * math.cos(asked), 0.97 * math.sin(asked))
-    axes.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "-|>", "linewidth": 3.2,
-                  "color": palette.light("query"), "shrinkA": 0, "shrinkB": 0})  # fmt: skip
-    arc = [asked + (back - 0.06) * i / 30 for i in range(31)]
-    axes.plot(0.55 * np.cos(arc), 0.55 * np.sin(arc), color=palette.light("query"), linewidth=1.4,
-              linestyle="--")  # fmt: skip
-    axes.text(0, -0.25, f"query of {words[query]}: own hand,\nturned back by "
-              f"{back / step:.1f} words", ha="center", va="center",
-              color=palette.light("query"))  # fmt: skip
-    axes.set(xlim=(-1.75, 1.75), ylim=(-0.5, 1.25), aspect="equal")
-    axes.axis("off")
-    hands = ", ".join(f"{word} {math.degrees(i * step):.1f}" for i, word in enumerate(words))
-    return plots.figure(
-        fig,
-        alt=f"A clock with a hand for each word, in degrees: {hands}. The query of {words[query]} "
-        f"points to {math.degrees(asked):.1f} degrees.",
-        caption=f"Positions as hands of a clock. The query of {words[query]} points between the "
-        "two words before it, so their hands give the largest dot products.",
-    )
 
 
 def heads_against_controls(

@@ -5,11 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from figures.diagrams.query_key_value import (
-    heads_against_controls,
-    one_query,
-    positions_as_hands,
-)
+from figures.diagrams.position_clocks import positions_as_hands
+from figures.diagrams.query_key_value import heads_against_controls, one_query
 
 WORDS = ["fluffy", "blue", "creature"]
 SCORES, WEIGHTS = np.array([4.0, 4.0, -1.0]), np.array([0.5, 0.5, 0.0])
