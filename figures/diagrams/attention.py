@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from figures import palette, plots
+from figures.drawing import put_arrow, sheet
 from figures.svg import Figure
 
 CELL = 12.0
@@ -39,11 +40,7 @@ def attention_diagram(
     if not (2 <= n <= 5 and all(1 <= size <= 8 for size in (d_model, d_k, d_v))):
         raise ValueError("`n` must be 2 to 5, and `d_model`, `d_k` and `d_v` must be 1 to 8.")
     columns = {"X": d_model, "Q": d_k, "K": d_k, "V": d_v, "scores": n, "weights": n, "output": d_v}
-    fig, axes = plots.canvas(360, 500)
-    axes.set(xlim=(0, 360), ylim=(500, 0))
-    axes.axis("off")
-    fig.set_layout_engine("none")
-    axes.set_position((0, 0, 1, 1))
+    fig, axes = sheet(500)
     for name, width in columns.items():
         hidden = masked and name in ("scores", "weights")
         _matrix(axes, name, n, width, hidden=hidden, lit=name in lit)
@@ -85,15 +82,15 @@ def _steps(axes: Axes, n: int, d_v: int, masked: bool) -> None:
     bottom = {name: top + n * CELL for name, (_, top, _) in PARTS.items()}
     for name, label, side in (("Q", "$W_q$", -1), ("K", "$W_k$", 1), ("V", "$W_v$", 1)):
         centre, top, _ = PARTS[name]
-        _arrow(axes, (180 + (centre - 180) * 0.12, bottom["X"] + 3), (centre, top - 3))
+        put_arrow(axes, (180 + (centre - 180) * 0.12, bottom["X"] + 3), (centre, top - 3))
         middle = 180 + (centre - 180) * 0.56
         axes.text(middle + side * 8, (bottom["X"] + top) / 2 - 6, label,
                   ha="left" if side > 0 else "right", va="center")  # fmt: skip
     for name, shift in (("Q", -9), ("K", 9)):
-        _arrow(axes, (PARTS[name][0], bottom[name] + 3), (121 + shift, PARTS["scores"][1] - 3))
-    _arrow(axes, (121, bottom["scores"] + 3), (121, PARTS["weights"][1] - 3))
-    _arrow(axes, (121, bottom["weights"] + 3), (172, PARTS["output"][1] - 3))
-    _arrow(axes, (298, bottom["V"] + 3), (188, PARTS["output"][1] - 3))
+        put_arrow(axes, (PARTS[name][0], bottom[name] + 3), (121 + shift, PARTS["scores"][1] - 3))
+    put_arrow(axes, (121, bottom["scores"] + 3), (121, PARTS["weights"][1] - 3))
+    put_arrow(axes, (121, bottom["weights"] + 3), (172, PARTS["output"][1] - 3))
+    put_arrow(axes, (298, bottom["V"] + 3), (188, PARTS["output"][1] - 3))
     softmax = "mask, then\nsoftmax in\neach row" if masked else "softmax in\neach row"
     formulas = {"scores": "$QK^T$ / √$d_k$", "weights": softmax, "output": "weights · $V$"}
     for name, formula in formulas.items():
@@ -101,8 +98,3 @@ def _steps(axes: Axes, n: int, d_v: int, masked: bool) -> None:
         left = centre - (n if name != "output" else d_v) * CELL / 2 - 8
         axes.text(left, top + n * CELL / 2, formula, ha="right", va="center",
                   fontsize=12.5 if name == "scores" else 10.5)  # fmt: skip
-
-
-def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
-    style = {"arrowstyle": "-|>", "color": palette.light("muted"), "linewidth": 1.4}
-    axes.annotate("", end, start, arrowprops=style)

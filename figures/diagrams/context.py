@@ -9,11 +9,12 @@ from matplotlib.patches import FancyArrowPatch
 from matplotlib.path import Path
 
 from figures import palette, plots
+from figures.drawing import Length, put_arrow
 from figures.svg import Figure, styled
 
 WIDTH, BAND = 360, 104  # of the canvas, and the height of one sentence
 LETTER, SPACE = 7.2, 56  # the room of a letter, and of the gap between two words
-Weights = Real[np.ndarray, " n"] | Sequence[float | int]
+Weights = Real[np.ndarray, " n"] | Sequence[Length]
 
 
 @styled()
@@ -41,7 +42,7 @@ def arrows_of_weights(
             axes.text(x[j], y - 84, f"{weight:.2f}", ha="center", va="center",
                       color=palette.light("muted"))  # fmt: skip
             if weight > 0.005:
-                _arrow(axes, (x[index], y - 58), x[j], float(weight))
+                _arc(axes, (x[index], y - 58), x[j], float(weight))
     axes.set(xlim=(0, WIDTH), ylim=(-BAND * len(attempts) + 8, 2))
     axes.axis("off")
     return plots.figure(fig, alt=alt, caption=caption)
@@ -55,7 +56,7 @@ def _centres(words: Sequence[str]) -> list[float]:
     return [left + width / 2 for left, width in zip(lefts, widths, strict=True)]
 
 
-def _arrow(axes: Axes, start: tuple[float, float | int], end: float, weight: float) -> None:
+def _arc(axes: Axes, start: tuple[float, Length], end: float, weight: float) -> None:
     """Draw an arc from the attending word to a word, or a loop to itself."""
     (x, y), own = start, abs(end - start[0]) < 1
     high = y + (26 if own else 16 + 0.17 * abs(end - x))
@@ -72,7 +73,7 @@ def _arrow(axes: Axes, start: tuple[float, float | int], end: float, weight: flo
 
 
 @styled()
-def two_roles(similarity: Mapping[str, float | int], roles: Mapping[str, float | int]) -> Figure:
+def two_roles(similarity: Mapping[str, Length], roles: Mapping[str, Length]) -> Figure:
     """Draw how *tower* is compared with three words: by similarity, and with two roles.
 
     Each mapping has the score of `miniature`, `Eiffel` and `the`, in this order.
@@ -112,15 +113,14 @@ def _compared(axes, top, title, asks, role, parts, others) -> None:
     _card(axes, 48, middle, asks, role)
     for (part, score), word, y in zip(parts, others, (top - 52, middle, top - 184), strict=True):
         _card(axes, 288, y, f"{word}\n{part}", "ink" if role == "ink" else "key")
-        arrow = {"arrowstyle": "-|>", "color": palette.light("muted"), "linewidth": 1.4}
-        axes.annotate("", (222, y), (98, middle), arrowprops=arrow)
+        put_arrow(axes, (98, middle), (222, y))
         box = {"facecolor": palette.light("paper"), "edgecolor": "none", "pad": 2}
         number = f"{score:g}".replace("-", "\N{MINUS SIGN}")
         axes.text(172, middle + (y - middle) * 0.6, number, ha="center", va="center",
                   weight="bold", bbox=box)  # fmt: skip
 
 
-def _card(axes: Axes, x: float | int, y: float | int, text: str, role: str) -> None:
+def _card(axes: Axes, x: Length, y: Length, text: str, role: str) -> None:
     box = {"facecolor": palette.light("surface"), "edgecolor": palette.light(role),
            "linewidth": 1.6, "boxstyle": "round,pad=0.35"}  # fmt: skip
     axes.text(x, y, text, ha="center", va="center", color=palette.light(role), bbox=box)

@@ -6,10 +6,10 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 
 from figures import palette, plots
+from figures.drawing import Length, put_text
 from figures.svg import Figure, styled
 
 WIDTH, HEIGHT = 360, 538
-Length = float | int
 CELL = 5.5  # of the small grids beside the boxes
 BESIDE = 199  # where the names of the small grids start
 TEXT = 12.5  # units: 11 pixels on a telephone
@@ -193,8 +193,7 @@ def _text(
     axes: Axes, x: Length, y: Length, text: str, depth: Length, role: str = "ink", ha: str = "left",
     **style: str,
 ) -> None:  # fmt: skip
-    axes.text(x, y, text, ha=ha, va="center_baseline", color=palette.light(role),
-              fontsize=TEXT, zorder=depth + 0.3, **style)  # fmt: skip
+    put_text(axes, x, y, text, role, ha=ha, fontsize=TEXT, zorder=depth + 0.3, **style)
 
 
 def _flow(axes: Axes, here: int | None) -> None:

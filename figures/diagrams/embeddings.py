@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from figures import palette, plots
+from figures.drawing import put_text, sheet
 from figures.svg import Figure, styled
 
 CELL = 17.0
@@ -23,11 +24,7 @@ def lookup(E: np.ndarray, ids: Sequence[int], vocabulary: Sequence[str]) -> Figu
     """
     vocab, d_model = _fitting(E, ids, vocabulary)
     n, rows = len(ids), max(E.shape[0], len(ids))
-    fig, axes = plots.canvas(360, TOP + CELL * rows + 14)
-    axes.set(xlim=(0, 360), ylim=(TOP + CELL * rows + 14, 0))
-    axes.axis("off")
-    fig.set_layout_engine("none")
-    axes.set_position((0, 0, 1, 1))
+    fig, axes = sheet(TOP + CELL * rows + 14)
     colours = {i: f"series-{at % 5 + 1}" for at, i in enumerate(dict.fromkeys(ids))}
     roles = [colours[i] for i in ids]
     middle = TOP + CELL * rows / 2
@@ -37,18 +34,18 @@ def lookup(E: np.ndarray, ids: Sequence[int], vocabulary: Sequence[str]) -> Figu
     _matrix(axes, E[list(ids)], RESULT, text_top, roles)
     for row, (i, role) in enumerate(zip(ids, roles, strict=True)):
         y = text_top + CELL * (row + 0.5)
-        _text(axes, ONE_HOT - 8, y, f"{vocabulary[i]} {i}", role, ha="right")
+        put_text(axes, ONE_HOT - 8, y, f"{vocabulary[i]} {i}", role, ha="right")
     for i in range(vocab):
-        _text(axes, TABLE - 8, table_top + CELL * (i + 0.5), str(i), colours.get(i, "masked"))
+        put_text(axes, TABLE - 8, table_top + CELL * (i + 0.5), str(i), colours.get(i, "masked"))
     for x, sign in ((TABLE - 27, "@"), ((TABLE + CELL * d_model + RESULT) / 2, "=")):
-        _text(axes, x, middle, sign, "ink", weight="bold")
+        put_text(axes, x, middle, sign, "ink", weight="bold")
     for x, columns, name, shape in (
         (ONE_HOT, vocab, "one-hot", f"n × vocab: {n} × {vocab}"),
         (TABLE, d_model, "E", f"{vocab} × {d_model}"),
         (RESULT, d_model, "X = E[ids]", f"n × d: {n} × {d_model}"),
     ):
-        _text(axes, x + CELL * columns / 2, 12.0, name, "ink", weight="bold")
-        _text(axes, x + CELL * columns / 2, 30.0, shape, "muted")
+        put_text(axes, x + CELL * columns / 2, 12.0, name, "ink", weight="bold")
+        put_text(axes, x + CELL * columns / 2, 30.0, shape, "muted")
     words = " ".join(vocabulary[i] for i in ids)
     return plots.figure(
         fig,
@@ -85,14 +82,8 @@ def _matrix(axes: Axes, numbers: np.ndarray, left: float, top: float, roles: Seq
         axes.add_patch(Rectangle((x, y), CELL, CELL, facecolor=palette.light("surface"),
                                  edgecolor=palette.light("line"), linewidth=0.8))  # fmt: skip
         weak = number == faint
-        _text(axes, x + CELL / 2, y + CELL / 2, f"{number:g}", "masked" if weak else roles[row],
+        put_text(axes, x + CELL / 2, y + CELL / 2, f"{number:g}", "masked" if weak else roles[row],
               weight="normal" if weak or roles[row] == "masked" else "bold")  # fmt: skip
-
-
-def _text(
-    axes: Axes, x: float, y: float, text: str, role: str, ha: str = "center", **style: str
-) -> None:
-    axes.text(x, y, text, ha=ha, va="center_baseline", color=palette.light(role), **style)
 
 
 @styled()

@@ -4,6 +4,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from figures import palette, plots
+from figures.drawing import put_arrow, put_text, sheet
 from figures.svg import Figure
 
 WORDS = ("the", "apple", "phone")
@@ -15,29 +16,27 @@ Number = float | int
 
 def five_steps() -> Figure:
     """Draw X, then Q, K and V, the score matrix, the weights and the output, one below another."""
-    fig, axes = plots.canvas(360, 560)
-    axes.set(xlim=(0, 360), ylim=(556, 0))
-    axes.axis("off")
+    fig, axes = sheet(560)
     _array(axes, "X", 196, 26, 4, "ink", "", words=True)
-    _text(axes, 236, 48, "(n, d_model)", role="muted", ha="left")
+    put_text(axes, 236, 48, "(n, d_model)", role="muted", ha="left")
     for name, x, columns, shape, weights in (
         ("query", 78, 2, "(n, d_k)", "$W_q$"),
         ("key", 190, 2, "(n, d_k)", "$W_k$"),
         ("value", 302, 3, "(n, d_v)", "$W_v$"),
     ):
-        _arrow(axes, (196, 75), (x, 121), role=name)
-        _text(axes, (196 + x) / 2 + (16 if x != 78 else -18), 96, weights, role=name)
+        put_arrow(axes, (196, 75), (x, 121), role=name)
+        put_text(axes, (196 + x) / 2 + (16 if x != 78 else -18), 96, weights, role=name)
         _array(axes, {"query": "Q", "key": "K", "value": "V"}[name], x, 140, columns, name, shape)
-    _arrow(axes, (78, 205), (122, 241))
-    _arrow(axes, (190, 205), (146, 241))
+    put_arrow(axes, (78, 205), (122, 241))
+    put_arrow(axes, (190, 205), (146, 241))
     _array(axes, "Q Kᵀ", 134, 258, 3, "ink", "(n, n)", words=True)
-    _arrow(axes, (134, 324), (134, 362))
-    _text(axes, 144, 336, "÷ √d_k", ha="left")
-    _text(axes, 144, 356, "softmax in each row", ha="left")
+    put_arrow(axes, (134, 324), (134, 362))
+    put_text(axes, 144, 336, "÷ √d_k", ha="left")
+    put_text(axes, 144, 356, "softmax in each row", ha="left")
     _array(axes, "weights", 134, 380, 3, "ink", "(n, n)", words=True, shades=WEIGHTS)
-    _arrow(axes, (134, 446), (196, 481))
+    put_arrow(axes, (134, 446), (196, 481))
     axes.plot([302, 302], [205, 521], color=palette.light("value"), linewidth=1.5, linestyle="-")
-    _arrow(axes, (302, 521), (231, 521), role="value")
+    put_arrow(axes, (302, 521), (231, 521), role="value")
     _array(axes, "output", 203, 498, 3, "output", "(n, d_v)", words=True)
     for number, name, y in (
         (1, "project", 98), (2, "score", 222), (3, "scale", 336), (4, "softmax", 358),
@@ -93,20 +92,5 @@ def _array(
         for row, word in enumerate(WORDS):
             axes.text(left - 6, top + (row + 0.5) * CELL, word, ha="right", va="center",
                       fontsize=10.5)  # fmt: skip
-    _text(axes, x, top - 9, name, role=role, weight="bold")
-    _text(axes, x, top + len(WORDS) * CELL + 11, shape, role="muted")
-
-
-def _text(axes: Axes, x: Number, y: Number, text: str, *, role: str = "ink", **options) -> None:
-    """Write at a point, centred unless told otherwise."""
-    axes.text(x, y, text, color=palette.light(role), va="center",
-              **{"ha": "center", **options})  # fmt: skip
-
-
-def _arrow(
-    axes: Axes, start: tuple[Number, Number], end: tuple[Number, Number], *, role: str = "muted"
-) -> None:
-    """Draw an arrow between two points."""
-    line = {"arrowstyle": "-|>", "color": palette.light(role), "linewidth": 1.5,
-            "shrinkA": 0, "shrinkB": 0}  # fmt: skip
-    axes.annotate("", end, start, arrowprops=line)
+    put_text(axes, x, top - 9, name, role=role, weight="bold")
+    put_text(axes, x, top + len(WORDS) * CELL + 11, shape, role="muted")

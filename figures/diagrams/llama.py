@@ -4,9 +4,10 @@ import math
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.patches import Rectangle
 
 from figures import palette, plots
+from figures.drawing import Length, put_arrow, put_box, put_text, sheet
 from figures.svg import Figure, styled
 
 GPT2 = ["LayerNorm", "12 query heads\n12 KV heads", "LayerNorm", "GELU network\n768 → 3072 → 768"]
@@ -41,27 +42,26 @@ def _block(
     """Draw one block: the residual stream at `left`, the sublayers beside it."""
     line = {"color": palette.light("muted"), "linewidth": 1.6, "linestyle": "-", "zorder": 1}
     branch = left + 1.75
-    axes.text(left - 0.35, 1.15, title, va="center", weight="bold")
-    axes.text(left - 0.35, 0.6, entry, va="center",
-              color=palette.light("accent" if changed else "ink"))  # fmt: skip
+    put_text(axes, left - 0.35, 1.15, title, ha="left", weight="bold")
+    put_text(axes, left - 0.35, 0.6, entry, "accent" if changed else "ink", ha="left")
     axes.plot([left, left], [0.3, -7.0], **line)
-    axes.text(left + 0.12, -7.1, f"(n, {width})", va="center")
+    put_text(axes, left + 0.12, -7.1, f"(n, {width})", ha="left")
     for first, second in (HEIGHTS[:2], HEIGHTS[2:]):
         axes.plot([left, branch, branch, left], [first + 0.6, first + 0.6, second - 0.95,
                   second - 0.95], **line)  # fmt: skip
         axes.scatter(left, second - 0.95, s=200, color=palette.light("surface"),
                      edgecolors=palette.light("muted"), zorder=2)  # fmt: skip
-        axes.text(left, second - 0.93, "+", ha="center", va="center", zorder=3)
+        put_text(axes, left, second - 0.93, "+", zorder=3)
     border = palette.light("accent" if changed else "muted")
     for y, part in zip(HEIGHTS, parts, strict=True):
         box = {"facecolor": palette.light("surface"), "edgecolor": border,
                "linewidth": 2.2 if changed else 1, "boxstyle": "round,pad=0.3"}  # fmt: skip
-        axes.text(branch + 0.1, y, part, ha="center", va="center", zorder=3, bbox=box)
+        put_text(axes, branch + 0.1, y, part, va="center", zorder=3, bbox=box)
 
 
 @styled()
 def gate_times_up(
-    gate: Sequence[float | int] = (2, -3, 0.5, -1), up: Sequence[float | int] = (2, 3, -2, 1)
+    gate: Sequence[Length] = (2, -3, 0.5, -1), up: Sequence[Length] = (2, 3, -2, 1)
 ) -> Figure:
     """Draw SwiGLU on four hidden components: SiLU of the gate projection times the up projection.
 
@@ -71,27 +71,25 @@ def gate_times_up(
         raise ValueError(f"`gate` and `up` must hold 4 numbers; got {len(gate)} and {len(up)}.")
     passed = [a / (1 + math.exp(-a)) for a in gate]
     product = [a * b for a, b in zip(passed, up, strict=True)]
-    fig, axes = plots.canvas(360, 300)
-    axes.set(xlim=(0, 360), ylim=(300, 0))
-    axes.axis("off")
-    _label(axes, 180, 14, "x: one token, (d,)")
+    fig, axes = sheet(300)
+    put_text(axes, 180, 14, "x: one token, (d,)")
     for middle, name in ((87, "gate: x @ W_g"), (273, "up: x @ W_u")):
-        _arrow(axes, (180, 24), (middle, 46), "muted")
-        _label(axes, middle, 56, name)
+        put_arrow(axes, (180, 24), (middle, 46))
+        put_text(axes, middle, 56, name)
     _numbers(axes, 87, 68, gate, "series-1")
-    _arrow(axes, (87, 94), (87, 126), "muted")
-    axes.text(95, 110, "SiLU", va="center")
+    put_arrow(axes, (87, 94), (87, 126))
+    put_text(axes, 95, 110, "SiLU", ha="left")
     _numbers(axes, 87, 128, passed, "series-1")
     _numbers(axes, 273, 128, up, "series-2")
-    _arrow(axes, (273, 70), (273, 126), "muted")
-    _label(axes, 180, 141, "⊙")
+    put_arrow(axes, (273, 70), (273, 126))
+    put_text(axes, 180, 141, "⊙")
     for start in (87, 273):
-        _arrow(axes, (start, 154), (180, 186), "muted")
+        put_arrow(axes, (start, 154), (180, 186))
     _numbers(axes, 180, 188, product, "accent")
-    _label(axes, 180, 226, "each component multiplied by its own gate")
-    _arrow(axes, (180, 236), (180, 264), "muted")
-    axes.text(188, 250, "@ W_d", va="center")
-    _label(axes, 180, 276, "the update of the residual stream, (d,)")
+    put_text(axes, 180, 226, "each component multiplied by its own gate")
+    put_arrow(axes, (180, 236), (180, 264))
+    put_text(axes, 188, 250, "@ W_d", ha="left")
+    put_text(axes, 180, 276, "the update of the residual stream, (d,)")
     words = ", ".join(f"{_short(a)} times {_short(b)} is {_short(c)}"
                       for a, b, c in zip(passed, up, product, strict=True))  # fmt: skip
     return plots.figure(
@@ -107,26 +105,24 @@ def gate_times_up(
 @styled()
 def shared_kv_heads() -> Figure:
     """Draw nine query heads that read nine, three and one KV heads."""
-    fig, axes = plots.canvas(360, 400)
-    axes.set(xlim=(0, 360), ylim=(400, 0))
-    axes.axis("off")
+    fig, axes = sheet(400)
     rows = ((9, "multi-head: 9 KV heads (GPT-2's way)"), (3, "grouped: 3 KV heads (SmolLM2)"),
             (1, "multi-query: 1 KV head"))  # fmt: skip
     for row, (kv_heads, name) in enumerate(rows):
         top = 16 + 132 * row
-        axes.text(6, top, name, va="center", weight="bold")
+        put_text(axes, 6, top, name, ha="left", weight="bold")
         for head in range(9):
             middle = 76 + 33 * head
             served = head * kv_heads // 9
             target = 76 + 33 * ((9 / kv_heads) * (served + 0.5) - 0.5)
             axes.plot([middle, target], [top + 42, top + 72], color=palette.light("muted"),
                       linewidth=1.4, linestyle="-")  # fmt: skip
-            _box(axes, middle, top + 30, 26, str(head), "query")
+            _head(axes, middle, top + 30, head, "query")
         for head in range(kv_heads):
-            _box(axes, 76 + 33 * ((9 / kv_heads) * (head + 0.5) - 0.5), top + 84, 26, str(head),
-                 "key")  # fmt: skip
-        axes.text(52, top + 30, "query", ha="right", va="center", color=palette.light("query"))
-        axes.text(52, top + 84, "KV", ha="right", va="center", color=palette.light("key"))
+            middle = 76 + 33 * ((9 / kv_heads) * (head + 0.5) - 0.5)
+            _head(axes, middle, top + 84, head, "key")
+        put_text(axes, 52, top + 30, "query", "query", ha="right")
+        put_text(axes, 52, top + 84, "KV", "key", ha="right")
     return plots.figure(
         fig,
         alt="Nine query heads in three arrangements. Multi-head: each reads a KV head of its own. "
@@ -137,41 +133,21 @@ def shared_kv_heads() -> Figure:
     )
 
 
-def _label(axes: Axes, x: float | int, y: float | int, text: str, **style: str) -> None:
-    axes.text(x, y, text, ha="center", va="center", **style)
+def _head(axes: Axes, x: Length, y: Length, number: int, role: str) -> None:
+    """Draw a head as a box with its number."""
+    put_box(axes, x, y, 26, 26, role, linewidth=1.8, zorder=2)
+    put_text(axes, x, y, str(number), zorder=3)
 
 
-def _arrow(
-    axes: Axes, start: tuple[float | int, float | int], end: tuple[float | int, float | int],
-    role: str,
-) -> None:  # fmt: skip
-    arrow = {"arrowstyle": "-|>", "color": palette.light(role), "linewidth": 1.4,
-             "shrinkA": 0, "shrinkB": 0}  # fmt: skip
-    axes.annotate("", end, start, arrowprops=arrow)
-
-
-def _box(
-    axes: Axes, x: float | int, y: float | int, size: float | int, text: str, role: str
-) -> None:
-    """Draw a rounded box with a number."""
-    axes.add_patch(FancyBboxPatch((x - size / 2, y - size / 2), size, size, linewidth=1.8,
-                                  boxstyle="round,pad=0,rounding_size=5", zorder=2,
-                                  facecolor=palette.light("surface"),
-                                  edgecolor=palette.light(role)))  # fmt: skip
-    axes.text(x, y, text, ha="center", va="center", zorder=3)
-
-
-def _short(number: float | int) -> str:
+def _short(number: Length) -> str:
     """Write a number with at most one decimal, and with a minus sign."""
     return f"{round(number, 1):g}".replace("-", MINUS)
 
 
-def _numbers(
-    axes: Axes, middle: float | int, top: float | int, numbers: Sequence[float | int], role: str
-) -> None:
+def _numbers(axes: Axes, middle: Length, top: Length, numbers: Sequence[Length], role: str) -> None:
     """Draw four numbers as a row of cells."""
     for i, number in enumerate(numbers):
         left = middle - 82 + 41 * i
         axes.add_patch(Rectangle((left, top), 41, 25, facecolor=palette.light("surface"),
                                  edgecolor=palette.light(role), linewidth=1.6))  # fmt: skip
-        axes.text(left + 20.5, top + 13, _short(number), ha="center", va="center")
+        put_text(axes, left + 20.5, top + 13, _short(number))

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from figures import palette, plots
+from figures.drawing import Length, put_arrow, put_text
 from figures.svg import Figure
 
 TOKENS = ("the", "blue", "owl", "sees")
 BLUE, OWL, SEES = 1, 2, 3
-Point = tuple[float | int, float | int]
+Point = tuple[Length, Length]
 
 
 def shifted_strips(tokens: Sequence[str]) -> Figure:
@@ -23,11 +24,11 @@ def shifted_strips(tokens: Sequence[str]) -> Figure:
     fig, axes = plots.canvas(360, 190)
     for i, (word, label) in enumerate(zip(inputs, labels, strict=True)):
         axes.text(i, 1.62, str(i), ha="center", va="center", color=palette.light("muted"))
-        _box(axes, i, 1, word, "ink")
-        _box(axes, i, -1, label, "accent")
-        _arrow(axes, (i, 0.62), (i, -0.62), "muted")
+        _token(axes, i, 1, word, "ink")
+        _token(axes, i, -1, label, "accent")
+        put_arrow(axes, (i, 0.62), (i, -0.62))
         if i:
-            _arrow(axes, (i - 0.25, 0.62), (i - 0.78, -0.62), "accent", style="--")
+            put_arrow(axes, (i - 0.25, 0.62), (i - 0.78, -0.62), "accent", linestyle="--")
     axes.text(-0.75, 1.62, "position", ha="right", va="center", color=palette.light("muted"))
     axes.text(-0.75, 1, "inputs", ha="right", va="center")
     axes.text(-0.75, 0, "predict", ha="right", va="center", color=palette.light("muted"))
@@ -50,14 +51,14 @@ def leak_path() -> Figure:
     for layer in (1, 2):
         for query in range(len(TOKENS)):
             for key in range(query + 1):
-                _arrow(axes, (key, layer - 1 + 0.17), (query, layer - 0.17), "muted", width=0.8)
-    _arrow(axes, (SEES, 0.17), (BLUE, 1 - 0.17), "wrong", width=2.6)
-    _arrow(axes, (BLUE, 1.17), (OWL, 2 - 0.17), "wrong", width=2.6, style="--")
-    _arrow(axes, (BLUE, 1.17), (BLUE, 2 - 0.17), "wrong", width=2.6, style="--")
+                put_arrow(axes, (key, layer - 1 + 0.17), (query, layer - 0.17), linewidth=0.8)
+    put_arrow(axes, (SEES, 0.17), (BLUE, 1 - 0.17), "wrong", linewidth=2.6, order=2)
+    put_arrow(axes, (BLUE, 1.17), (OWL, 2 - 0.17), "wrong", linewidth=2.6, order=2, linestyle="--")
+    put_arrow(axes, (BLUE, 1.17), (BLUE, 2 - 0.17), "wrong", linewidth=2.6, order=2, linestyle="--")
     leaked = {(SEES, 0), (BLUE, 1), (BLUE, 2), (OWL, 2)}
     for height in range(3):
         for i, token in enumerate(TOKENS):
-            _box(axes, i, height, token, "wrong" if (i, height) in leaked else "ink")
+            _token(axes, i, height, token, "wrong" if (i, height) in leaked else "ink")
     for height, name in enumerate(("input", "after\nlayer 1", "after\nlayer 2")):
         axes.text(-0.6, height, name, ha="right", va="center", color=palette.light("muted"))
     axes.set(xlim=(-1.5, 3.5), ylim=(-0.3, 2.3))
@@ -73,23 +74,8 @@ def leak_path() -> Figure:
     )
 
 
-def _box(axes: Axes, x: float | int, y: float | int, text: str, role: str) -> None:
+def _token(axes: Axes, x: Length, y: Length, text: str, role: str) -> None:
     """Write a token into a box whose border has the colour of its role."""
     box = {"facecolor": palette.light("surface"), "edgecolor": palette.light(role),
            "linewidth": 1 if role == "ink" else 2.2, "boxstyle": "round,pad=0.3"}  # fmt: skip
-    axes.text(x, y, text, ha="center", va="center", zorder=3, bbox=box)
-
-
-def _arrow(
-    axes: Axes,
-    start: Point,
-    end: Point,
-    role: str,
-    *,
-    width: float = 1.4,
-    style: str = "-",
-) -> None:
-    """Draw an arrow from start to end."""
-    arrow = {"arrowstyle": "-|>", "color": palette.light(role), "linewidth": width,
-             "linestyle": style, "shrinkA": 0, "shrinkB": 0}  # fmt: skip
-    axes.annotate("", end, start, arrowprops=arrow, zorder=2 if width > 2 else 1)
+    put_text(axes, x, y, text, va="center", zorder=3, bbox=box)

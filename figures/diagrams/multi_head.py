@@ -7,42 +7,40 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from figures import palette, plots
+from figures.drawing import put_arrow, put_text, sheet
 from figures.svg import Figure, styled
 
 WORDS = ("dog", "bites", "man")
 HEADS = ("series-1", "series-2")
 CELL = 15
-ARROW = {"arrowstyle": "-|>", "color": palette.light("muted"), "linewidth": 1.4}
 
 
 @styled()
 def heads_side_by_side() -> Figure:
     """Draw two heads that read the same X, and W_o as one slice of rows for each head."""
-    fig, axes = plots.canvas(360, 540)
-    axes.set(xlim=(0, 360), ylim=(540, 0))
-    axes.axis("off")
-    axes.text(180, 12, "X (3, 4)", ha="center", va="center")
+    fig, axes = sheet(540)
+    put_text(axes, 180, 12, "X (3, 4)")
     _grid(axes, 150, 24, [["surface"] * 4] * 3)
     for row, word in enumerate(WORDS):
-        axes.text(144, 31 + CELL * row, word, ha="right", va="center")
+        put_text(axes, 144, 31 + CELL * row, word, ha="right")
     for head, middle, attended in ((0, 86, 0), (1, 274, 2)):
-        axes.annotate("", (middle, 102), (180, 72), arrowprops=ARROW)
+        put_arrow(axes, (180, 72), (middle, 102))
         _head(axes, head, middle, attended)
-        axes.annotate("", (86 + 30 * head, 354), (middle, 312), arrowprops=ARROW)
+        put_arrow(axes, (middle, 312), (86 + 30 * head, 354))
     first, second = HEADS
     _grid(axes, 71, 357, [[first] * 2 + [second] * 2] * 3)
     _grid(axes, 156, 350, [[first] * 4] * 2 + [[second] * 4] * 2)
     _grid(axes, 241, 357, [["output"] * 4] * 3)
     for x, sign in ((143, "@"), (228, "=")):
-        axes.text(x, 380, sign, ha="center", va="center")
+        put_text(axes, x, 380, sign)
     for x, name in ((101, "concat\n(3, 4)"), (186, "Wₒ\n(4, 4)"), (271, "output\n(3, 4)")):
-        axes.text(x, 415, name, ha="center", va="top")
+        put_text(axes, x, 415, name, va="top")
     for left, role, number, sign in ((44, first, "1", "="), (209, second, "2", "+")):
-        axes.text(left - 20, 482, sign, ha="center", va="center")
+        put_text(axes, left - 20, 482, sign)
         _grid(axes, left, 460, [[role] * 2] * 3)
-        axes.text(left + 41, 482, "@", ha="center", va="center")
+        put_text(axes, left + 41, 482, "@")
         _grid(axes, left + 52, 467, [[role] * 4] * 2)
-        axes.text(left + 56, 512, f"head {number} adds", ha="center", va="top")
+        put_text(axes, left + 56, 512, f"head {number} adds", va="top")
     return plots.figure(
         fig,
         alt="X, three tokens of four components, enters two heads. Each head has its own weight "
@@ -72,19 +70,18 @@ def _head(axes: Axes, head: int, middle: float | int, attended: int) -> None:
     border = {"facecolor": palette.light("paper"), "edgecolor": palette.light(HEADS[head])}
     axes.add_patch(FancyBboxPatch((middle - 82, 104), 164, 206, linewidth=2,
                                   boxstyle="round,pad=0,rounding_size=8", **border))  # fmt: skip
-    axes.text(middle, 118, f"head {head + 1}", ha="center", va="center", weight="bold",
-              color=palette.light(HEADS[head]))  # fmt: skip
-    axes.text(middle, 137, "Q, K, V = X @ own W", ha="center", va="center")
-    axes.text(middle, 154, "(3, 2) = (3, 4) @ (4, 2)", ha="center", va="center")
-    axes.text(middle + CELL * (attended - 1), 176, WORDS[attended], ha="center", va="center")
+    put_text(axes, middle, 118, f"head {head + 1}", HEADS[head], weight="bold")
+    put_text(axes, middle, 137, "Q, K, V = X @ own W")
+    put_text(axes, middle, 154, "(3, 2) = (3, 4) @ (4, 2)")
+    put_text(axes, middle + CELL * (attended - 1), 176, WORDS[attended])
     weights = [["w8"] * 3 for _ in WORDS]
     weights[1] = ["w2" if column != attended else "w36" for column in range(3)]
     _grid(axes, middle - 22, 185, weights)
-    axes.text(middle - 28, 207, "bites", ha="right", va="center", color=palette.light("query"))
-    axes.text(middle + 28, 207, "weights\n(3, 3)", ha="left", va="center")
-    axes.text(middle, 243, "@ V", ha="center", va="center")
+    put_text(axes, middle - 28, 207, "bites", "query", ha="right")
+    put_text(axes, middle + 28, 207, "weights\n(3, 3)", ha="left", va="center")
+    put_text(axes, middle, 243, "@ V")
     _grid(axes, middle - CELL, 256, [[HEADS[head]] * 2] * 3)
-    axes.text(middle + 21, 278, f"o{'₁₂'[head]} (3, 2)", ha="left", va="center")
+    put_text(axes, middle + 21, 278, f"o{'₁₂'[head]} (3, 2)", ha="left")
 
 
 @styled()

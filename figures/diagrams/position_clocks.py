@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from figures import palette, plots
+from figures.drawing import put_arrow
 from figures.svg import Figure
 
 POSITIONS = (0, 1, 2, 3, 10, 100)
@@ -66,15 +67,13 @@ def positions_as_hands(
         angle = position * step
         tip = (math.cos(angle), math.sin(angle))
         own = position == query
-        axes.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "-|>", "linewidth": 1.3,
-                      "color": palette.light("key"), "shrinkA": 0, "shrinkB": 0})  # fmt: skip
+        put_arrow(axes, (0, 0), tip, "key", linewidth=1.3)
         side = "center" if abs(tip[0]) < 0.3 else "left" if tip[0] > 0 else "right"
         axes.text(1.09 * tip[0], 1.09 * tip[1], f"{position} {word}", ha=side, va="center",
                   color=palette.light("key"), weight="bold" if own else "normal")  # fmt: skip
     asked = query * step - back
     tip = (0.97 * math.cos(asked), 0.97 * math.sin(asked))
-    axes.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "-|>", "linewidth": 3.2,
-                  "color": palette.light("query"), "shrinkA": 0, "shrinkB": 0})  # fmt: skip
+    put_arrow(axes, (0, 0), tip, "query", linewidth=3.2, order=2)
     arc = [asked + (back - 0.06) * i / 30 for i in range(31)]
     axes.plot(0.55 * np.cos(arc), 0.55 * np.sin(arc), color=palette.light("query"), linewidth=1.4,
               linestyle="--")  # fmt: skip

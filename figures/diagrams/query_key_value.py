@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Real
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.patches import Rectangle
 
 from figures import palette, plots
+from figures.drawing import Length, put_arrow, put_box, put_text, sheet
 from figures.svg import Figure
 
 ROW, TOP = 23, 130  # of the rows of keys and values
@@ -38,11 +39,7 @@ def one_query(
             f"got {', '.join(map(str, shapes))}."
         )
     bottom = TOP + ROW * n
-    fig, axes = plots.canvas(360, bottom + 98)
-    axes.set(xlim=(0, 360), ylim=(bottom + 98, 0))
-    axes.axis("off")
-    fig.set_layout_engine("none")
-    axes.set_position((0, 0, 1, 1))
+    fig, axes = sheet(bottom + 98)
     _ask(axes, words[query], d_model, d_k)
     for x, title, shape, role in (
         (KEY, "keys", f"({n}, {d_k})", "key"),
@@ -50,8 +47,8 @@ def one_query(
         (WEIGHT + 20, "weights", f"({n},)", "ink"),
         (VALUE, "values", f"({n}, {d_v})", "value"),
     ):
-        _text(axes, x, TOP - 31, title, role=role, weight="bold")
-        _text(axes, x, TOP - 16, shape, size=10.5)
+        put_text(axes, x, TOP - 31, title, role=role, weight="bold")
+        put_text(axes, x, TOP - 16, shape, size=10.5)
     for i, (word, score, weight, value) in enumerate(
         zip(words, scores, weights, values, strict=True)
     ):
@@ -75,63 +72,63 @@ def one_query(
 
 def _ask(axes: Axes, word: str, d_model: int, d_k: int) -> None:
     """Draw the token that asks, its query, and the arrows from the query to the scores."""
-    _box(axes, KEY + 8, 26, 90, 24, "ink")
-    _text(axes, KEY + 8, 26, word, weight="bold")
-    _text(axes, KEY + 8, 50, f"embedding ({d_model},)", size=10.5)
-    _arrow(axes, (KEY + 56, 26), (186, 26), "query")
-    _text(axes, 141, 15, "times $W_q$", role="query")
-    _box(axes, 236, 26, 96, 24, "query", thick=True)
-    _text(axes, 236, 26, f"query of {word}" if len(word) < 6 else "its query", role="query",
+    put_box(axes, KEY + 8, 26, 90, 24, "ink")
+    put_text(axes, KEY + 8, 26, word, weight="bold")
+    put_text(axes, KEY + 8, 50, f"embedding ({d_model},)", size=10.5)
+    put_arrow(axes, (KEY + 56, 26), (186, 26), "query")
+    put_text(axes, 141, 15, "times $W_q$", role="query")
+    put_box(axes, 236, 26, 96, 24, "query", linewidth=2.2)
+    put_text(axes, 236, 26, f"query of {word}" if len(word) < 6 else "its query", role="query",
           weight="bold")  # fmt: skip
-    _text(axes, 236, 50, f"({d_k},)", size=10.5)
+    put_text(axes, 236, 50, f"({d_k},)", size=10.5)
     axes.plot([236, 236, SCORE], [60, 72, 72], color=palette.light("query"), linewidth=1.5,
               linestyle="-")  # fmt: skip
-    _arrow(axes, (SCORE, 71), (SCORE, TOP - 41), "query")
-    _text(axes, 228, 64, "dot product with each key", role="query", ha="right", size=10.5)
-    _arrow(axes, (142, TOP - 31), (168, TOP - 31), "muted")
-    _text(axes, 155, TOP - 44, "softmax", size=10.5)
-    _text(axes, KEY, TOP - 46, "$X W_k$", role="key")
-    _text(axes, VALUE, TOP - 46, "$X W_v$", role="value")
+    put_arrow(axes, (SCORE, 71), (SCORE, TOP - 41), "query")
+    put_text(axes, 228, 64, "dot product with each key", role="query", ha="right", size=10.5)
+    put_arrow(axes, (142, TOP - 31), (168, TOP - 31))
+    put_text(axes, 155, TOP - 44, "softmax", size=10.5)
+    put_text(axes, KEY, TOP - 46, "$X W_k$", role="key")
+    put_text(axes, VALUE, TOP - 46, "$X W_v$", role="value")
 
 
 def _answer(
     axes: Axes,
-    y: float | int,
+    y: Length,
     word: str,
     score: np.floating,
     weight: np.floating,
     value: Real[np.ndarray, " d_v"],
 ) -> None:
     """Draw the row of one key: its word, score, weight and value."""
-    _box(axes, KEY, y, 74, 19, "key")
-    _text(axes, KEY, y, word)
-    _text(axes, SCORE + 16, y, _number(score, 1), ha="right")
+    put_box(axes, KEY, y, 74, 19, "key")
+    put_text(axes, KEY, y, word)
+    put_text(axes, SCORE + 16, y, _number(score, 1), ha="right")
     length = max(BAR * weight, 0.8)
     axes.add_patch(Rectangle((WEIGHT - 8, y - 6), length, 12, facecolor=palette.light("query")))
-    _text(axes, WEIGHT + length - 3, y, _number(weight, 2), ha="left")
-    _box(axes, VALUE, y, 100, 19, "value")
+    put_text(axes, WEIGHT + length - 3, y, _number(weight, 2), ha="left")
+    put_box(axes, VALUE, y, 100, 19, "value")
     for x, number in zip(_columns(len(value)), value, strict=True):
-        _text(axes, x, y, _number(number, 0), weight="bold" if number else "normal")
+        put_text(axes, x, y, _number(number, 0), weight="bold" if number else "normal")
 
 
 def _mix(
     axes: Axes,
-    bottom: float | int,
+    bottom: Length,
     word: str,
     output: Real[np.ndarray, " d_v"],
     parts: Sequence[str],
 ) -> None:
     """Draw the sum of the weighted values: the output of the token that asks."""
     y = bottom + 66
-    _arrow(axes, (VALUE, bottom + 4), (VALUE, y - 15), "output")
-    _text(axes, VALUE - 10, bottom + 22, "each value × its weight, added up", ha="right")
-    _box(axes, VALUE, y, 106, 24, "output", thick=True)
+    put_arrow(axes, (VALUE, bottom + 4), (VALUE, y - 15), "output")
+    put_text(axes, VALUE - 10, bottom + 22, "each value × its weight, added up", ha="right")
+    put_box(axes, VALUE, y, 106, 24, "output", linewidth=2.2)
     for x, part, number in zip(_columns(len(parts)), parts, output, strict=True):
-        _text(axes, x, y + 22, part, size=10.5)
-        _text(axes, x, y, _number(number, 2), role="output", weight="bold")
+        put_text(axes, x, y + 22, part, size=10.5)
+        put_text(axes, x, y, _number(number, 2), role="output", weight="bold")
     name = {"ha": "right", "role": "output", "weight": "bold"}
-    _text(axes, VALUE - 62, y - 8, f"output of {word}", **name)
-    _text(axes, VALUE - 62, y + 8, f"({len(parts)},)", ha="right", size=10.5)
+    put_text(axes, VALUE - 62, y - 8, f"output of {word}", **name)
+    put_text(axes, VALUE - 62, y + 8, f"({len(parts)},)", ha="right", size=10.5)
 
 
 def _columns(d_v: int) -> list[float]:
@@ -143,53 +140,6 @@ def _columns(d_v: int) -> list[float]:
 def _number(value: np.floating, digits: int) -> str:
     text = f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
     return text if any(digit in text for digit in "123456789") else text.lstrip("\N{MINUS SIGN}")
-
-
-def _box(
-    axes: Axes,
-    x: float | int,
-    y: float | int,
-    width: float | int,
-    height: float | int,
-    role: str,
-    *,
-    thick: bool = False,
-) -> None:
-    """Draw a rounded box around a point."""
-    axes.add_patch(
-        FancyBboxPatch(
-            (x - width / 2, y - height / 2), width, height, boxstyle="round,pad=0,rounding_size=4",
-            facecolor=palette.light("surface"), edgecolor=palette.light(role),
-            linewidth=2.2 if thick else 1.1,
-        )
-    )  # fmt: skip
-
-
-def _text(
-    axes: Axes,
-    x: float | int,
-    y: float | int,
-    text: str,
-    *,
-    role: str = "ink",
-    size: float = 11.5,
-    **options,
-) -> None:
-    """Write at a point, centred unless told otherwise."""
-    axes.text(x, y, text, color=palette.light(role), fontsize=size,
-              **{"ha": "center", "va": "center", **options})  # fmt: skip
-
-
-def _arrow(
-    axes: Axes,
-    start: tuple[float | int, float | int],
-    end: tuple[float | int, float | int],
-    role: str,
-) -> None:
-    """Draw an arrow between two points."""
-    line = {"arrowstyle": "-|>", "color": palette.light(role), "linewidth": 1.6,
-            "shrinkA": 0, "shrinkB": 0}  # fmt: skip
-    axes.annotate("", end, start, arrowprops=line)
 
 
 def heads_against_controls(

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Arc, Circle, Rectangle
 
 from figures import palette, plots
+from figures.drawing import put_arrow, put_text, sheet
 from figures.svg import Figure, styled
 
 
@@ -22,16 +23,14 @@ def clock(angles: Mapping[str, float], *, title: str = "") -> Figure:
                           edgecolor=palette.light("line")))  # fmt: skip
     for (name, angle), role in zip(angles.items(), ("query", "key"), strict=True):
         tip = (math.cos(angle), math.sin(angle))
-        arrow = {"arrowstyle": "-|>", "color": palette.light(role), "linewidth": 2.2}
-        axes.annotate("", tip, (0, 0), arrowprops=arrow)
-        axes.text(1.22 * tip[0], 1.15 * tip[1], name, ha="center", va="center",
-                  color=palette.light(role))  # fmt: skip
+        put_arrow(axes, (0, 0), tip, role, linewidth=2.2)
+        put_text(axes, 1.22 * tip[0], 1.15 * tip[1], name, role)
     low, high = sorted(angles.values())
     axes.add_patch(Arc((0, 0), 0.8, 0.8, theta1=math.degrees(low), theta2=math.degrees(high),
                        edgecolor=palette.light("ink"), linewidth=1.6))  # fmt: skip
     middle = (low + high) / 2
-    axes.text(0.62 * math.cos(middle), 0.62 * math.sin(middle),
-              f"{math.degrees(high - low):.0f}°", ha="center", va="center")  # fmt: skip
+    put_text(axes, 0.62 * math.cos(middle), 0.62 * math.sin(middle),
+             f"{math.degrees(high - low):.0f}°")  # fmt: skip
     axes.set(xlim=(-1.7, 1.7), ylim=(-1.4, 1.4), aspect="equal", title=title)
     axes.axis("off")
     (query, q), (key, k) = angles.items()
@@ -58,17 +57,15 @@ def clock_hands(
             f"got {d_k} and {len(positions)}."
         )
     speeds = [base ** (-2 * i / d_k) for i in range(d_k // 2)]
-    fig, axes = plots.canvas(360, 400)
-    axes.set(xlim=(0, 360), ylim=(400, 0), aspect="equal")
-    axes.axis("off")
+    fig, axes = sheet(400)
     for i, speed in enumerate(speeds):
         middle = 125 + 95 * i
-        _label(axes, middle, 14, f"pair {i}", weight="bold")
-        _label(axes, middle, 33, f"{math.degrees(speed):.0f}° a step")
+        put_text(axes, middle, 14, f"pair {i}", weight="bold")
+        put_text(axes, middle, 33, f"{math.degrees(speed):.0f}° a step")
         for row, position in enumerate(positions):
             _hand(axes, middle, 88 + 82 * row, 33, position * speed)
     for row, position in enumerate(positions):
-        axes.text(4, 88 + 82 * row, f"position\n{position}", va="center")
+        put_text(axes, 4, 88 + 82 * row, f"position\n{position}", ha="left", va="center")
     steps = ", ".join(f"{math.degrees(speed):.0f}" for speed in speeds)
     return plots.figure(
         fig,
@@ -84,15 +81,13 @@ def clock_hands(
 @styled()
 def growing_cache(degrees: float | int = 30) -> Figure:
     """Draw a cache of rotated keys that grows by one column in each of three steps."""
-    fig, axes = plots.canvas(360, 300)
-    axes.set(xlim=(0, 360), ylim=(300, 0), aspect="equal")
-    axes.axis("off")
+    fig, axes = sheet(300)
     for column in range(5):
-        _label(axes, 116 + 52 * column, 14, str(column))
-    axes.text(4, 14, "position", va="center")
+        put_text(axes, 116 + 52 * column, 14, str(column))
+    put_text(axes, 4, 14, "position", ha="left")
     for row, used in enumerate((3, 4, 5)):
         middle = 68 + 92 * row
-        axes.text(4, middle, ("prompt", "next token", "one more")[row], va="center")
+        put_text(axes, 4, middle, ("prompt", "next token", "one more")[row], ha="left")
         for column in range(used):
             new = column == used - 1 and row > 0
             edge = palette.light("accent" if new else "muted")
@@ -100,7 +95,7 @@ def growing_cache(degrees: float | int = 30) -> Figure:
             corner = (92 + 52 * column, middle - 38)
             axes.add_patch(Rectangle(corner, 48, 76, edgecolor=edge, **box))
             _hand(axes, 116 + 52 * column, middle - 16, 17, math.radians(degrees * column))
-            _label(axes, 116 + 52 * column, middle + 22, "v", color=palette.light("value"))
+            put_text(axes, 116 + 52 * column, middle + 22, "v", "value")
     return plots.figure(
         fig,
         alt="The cache in three steps. After the prompt it holds three columns, each with a key "
@@ -117,10 +112,4 @@ def _hand(axes: Axes, x: float | int, y: float | int, radius: float | int, angle
     axes.add_patch(Circle((x, y), radius, fill=False, edgecolor=palette.light("line"),
                           linewidth=1.2))  # fmt: skip
     tip = (x + radius * math.cos(angle), y - radius * math.sin(angle))
-    arrow = {"arrowstyle": "-|>", "color": palette.light("key"), "linewidth": 2,
-             "shrinkA": 0, "shrinkB": 0}  # fmt: skip
-    axes.annotate("", tip, (x, y), arrowprops=arrow)
-
-
-def _label(axes: Axes, x: float | int, y: float | int, text: str, **style: str) -> None:
-    axes.text(x, y, text, ha="center", va="center", **style)
+    put_arrow(axes, (x, y), tip, "key", linewidth=2)

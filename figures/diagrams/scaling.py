@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from figures import palette, plots
+from figures.drawing import put_text, sheet
 from figures.svg import Figure, styled
 
 ROW, HEAD, GAP = 18, 58, 16  # heights: of one key, of the words above the keys, between panels
@@ -32,7 +33,7 @@ def scores_to_weights(
             )
     largest = max(float(np.abs(row).max()) for row in scores.values())
     heights = [HEAD + ROW * len(row) + GAP for row in scores.values()]
-    axes, fig = _sheet(sum(heights))
+    fig, axes = sheet(sum(heights))
     top = 0.0
     for (d_k, row), height in zip(scores.items(), heights, strict=True):
         _panel(axes, top, d_k, row, weights[d_k], largest)
@@ -61,25 +62,25 @@ def _panel(
 ) -> None:
     """Draw the scores and weights of one dimension, below `top`."""
     n = len(scores)
-    _text(axes, 4, top + 14, f"d_k = {d_k}", ha="left", weight="bold", size=13)
-    _text(axes, 356, top + 14, f"q ({d_k},)   K ({n}, {d_k})", "muted", ha="right")
-    _text(axes, SCORE, top + 40, f"scores ({n},)", "key", weight="bold")
-    _text(axes, WEIGHT + ONE / 2, top + 40, f"weights ({n},)", "query", weight="bold")
+    put_text(axes, 4, top + 14, f"d_k = {d_k}", ha="left", weight="bold", size=13)
+    put_text(axes, 356, top + 14, f"q ({d_k},)   K ({n}, {d_k})", "muted", ha="right")
+    put_text(axes, SCORE, top + 40, f"scores ({n},)", "key", weight="bold")
+    put_text(axes, WEIGHT + ONE / 2, top + 40, f"weights ({n},)", "query", weight="bold")
     bottom = top + HEAD + ROW * n
     axes.plot([SCORE, SCORE], [top + HEAD - 4, bottom], color=palette.light("muted"),
               linewidth=0.8, linestyle="-")  # fmt: skip
     middle = top + HEAD + ROW * n / 2
     axes.add_patch(FancyArrowPatch((194, middle), (230, middle), arrowstyle="-|>", linewidth=1.8,
                                    mutation_scale=13, color=palette.light("ink")))  # fmt: skip
-    _text(axes, 211, middle - 12, "softmax")
+    put_text(axes, 211, middle - 12, "softmax")
     for i, (score, weight) in enumerate(zip(scores, weights, strict=True)):
         y = top + HEAD + ROW * (i + 0.5)
-        _text(axes, 4, y, f"key {i + 1}", ha="left")
+        put_text(axes, 4, y, f"key {i + 1}", ha="left")
         length = REACH * score / largest
         _bar(axes, min(SCORE, SCORE + length), y, abs(length), "key")
-        _text(axes, 184, y, f"{score:.1f}".replace("-", "\u2212"), ha="right")
+        put_text(axes, 184, y, f"{score:.1f}".replace("-", "\u2212"), ha="right")
         _bar(axes, WEIGHT, y, ONE * weight, "query")
-        _text(axes, WEIGHT + ONE * weight + 5, y, f"{weight:.2f}", ha="left")
+        put_text(axes, WEIGHT + ONE * weight + 5, y, f"{weight:.2f}", ha="left")
 
 
 @styled()
@@ -91,20 +92,21 @@ def widening(products: Mapping[int, Real[np.ndarray, " pair"]]) -> Figure:
     if not 2 <= len(products) <= 4:
         raise ValueError(f"The drawing has room for 2 to 4 dimensions; got {len(products)}.")
     step = HILL + 34
-    axes, fig = _sheet(34 + step * len(products) + 18)
-    _text(axes, LEFT, 14, "q · k", weight="bold", size=13)
-    _text(axes, RIGHT, 14, "q · k / √d_k", weight="bold", size=13)
+    fig, axes = sheet(34 + step * len(products) + 18)
+    put_text(axes, LEFT, 14, "q · k", weight="bold", size=13)
+    put_text(axes, RIGHT, 14, "q · k / √d_k", weight="bold", size=13)
     reach = 2.6 * max(float(np.std(values)) for values in products.values())
     for i, (d_k, values) in enumerate(products.items()):
         base = 34 + step * i + HILL
-        _text(axes, 2, base - 22, f"d_k = {d_k}", ha="left", weight="bold")
+        put_text(axes, 2, base - 22, f"d_k = {d_k}", ha="left", weight="bold")
         _hill(axes, LEFT, base, np.asarray(values), reach, "key")
         _hill(axes, RIGHT, base, np.asarray(values) / np.sqrt(d_k), 4, "query")
     bottom = 34 + step * (len(products) - 1) + HILL + 32
     for x, edge in ((LEFT, 10 * int(reach / 10)), (RIGHT, 3)):
         span = reach if x == LEFT else 4
         for value in (-edge, 0, edge):
-            _text(axes, x + HALF * value / span, bottom, f"{value}".replace("-", "\u2212"), "muted")
+            number = f"{value}".replace("-", "\u2212")
+            put_text(axes, x + HALF * value / span, bottom, number, "muted")
     numbers = "; ".join(f"{np.std(values):.1f} for d_k = {d_k}" for d_k, values in products.items())
     return plots.figure(
         fig,
@@ -138,16 +140,7 @@ def _hill(
     half = HALF * spread / reach
     axes.plot([centre - half, centre + half], [base + 6, base + 6], color=palette.light("ink"),
               linewidth=2.4, linestyle="-")  # fmt: skip
-    _text(axes, centre, base + 17, f"sd {spread:.1f}")
-
-
-def _sheet(height: float | int) -> tuple[Axes, plots.Drawing]:
-    fig, axes = plots.canvas(360, height)
-    axes.set(xlim=(0, 360), ylim=(height, 0))
-    axes.axis("off")
-    fig.set_layout_engine("none")
-    axes.set_position((0, 0, 1, 1))
-    return axes, fig
+    put_text(axes, centre, base + 17, f"sd {spread:.1f}")
 
 
 def _bar(
@@ -155,15 +148,3 @@ def _bar(
 ) -> None:
     axes.add_patch(Rectangle((left, middle - 6), length, 12, facecolor=palette.light(role),
                              linewidth=0))  # fmt: skip
-
-
-def _text(
-    axes: Axes,
-    x: float | int,
-    y: float | int,
-    text: str,
-    role: str = "ink",
-    ha: str = "center",
-    **style: str | float | int,
-) -> None:
-    axes.text(x, y, text, ha=ha, va="center_baseline", color=palette.light(role), **style)

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from figures import palette, plots
+from figures.drawing import put_arrow, put_text, sheet
 from figures.svg import Figure
 
 ROW, TOP = 27, 62
@@ -36,24 +37,20 @@ def three_bars(names: Sequence[str], scores: Real[np.ndarray, " key"]) -> Figure
     weights = exponentials / exponentials.sum()
     n = len(names)
     height = TOP + ROW * n + 40
-    fig, axes = plots.canvas(360, height)
-    fig.set_layout_engine("none")
-    axes.set_position((0, 0, 1, 1))
-    axes.set(xlim=(0, 360), ylim=(height, 0))
-    axes.axis("off")
+    fig, axes = sheet(height)
     for i, name in enumerate(names):
-        _text(axes, 60, TOP + ROW * (i + 0.5), name, ha="right", role="key", weight="bold")
+        put_text(axes, 60, TOP + ROW * (i + 0.5), name, ha="right", role="key", weight="bold")
     columns = (
         (SCORE, "scores", "ink", scores, 0),
         (EXPONENTIAL, "exponentials", "accent", exponentials, 2),
         (WEIGHT, "weights", "query", weights, 2),
     )
     for left, title, role, numbers, digits in columns:
-        _text(axes, left + WIDTH / 2 - 2, 14, title, role=role, weight="bold")
-        _text(axes, left + WIDTH / 2 - 2, 31, f"({n},)", size=10.5)
+        put_text(axes, left + WIDTH / 2 - 2, 14, title, role=role, weight="bold")
+        put_text(axes, left + WIDTH / 2 - 2, 31, f"({n},)", size=10.5)
         _bars(axes, left, role, numbers, digits)
-    _arrow(axes, 156, "exp")
-    _arrow(axes, 269, "÷ sum")
+    _step(axes, 156, "exp")
+    _step(axes, 269, "÷ sum")
     rows = zip(names, scores, exponentials, weights, strict=True)
     listed = "; ".join(
         f"{name}: score {s:g}, exponential {e:.2f}, weight {w:.2f}" for name, s, e, w in rows
@@ -76,21 +73,19 @@ def _bars(axes: Axes, left: int, role: str, numbers: Real[np.ndarray, " key"], d
         y = TOP + ROW * (i + 0.5)
         start, length = zero + min(0, number) * scale, max(abs(number) * scale, 0.8)
         axes.add_patch(Rectangle((start, y - 7), length, 14, facecolor=palette.light(role)))
-        _text(axes, left + WIDTH - 4, y, _number(number, digits), ha="right")
+        put_text(axes, left + WIDTH - 4, y, _number(number, digits), ha="right")
     thin = {"color": palette.light("muted"), "linewidth": 0.8, "linestyle": "-"}
     bottom, right = TOP + ROW * len(numbers), left + WIDTH - 4
     axes.plot([zero, zero], [TOP + 3, bottom - 3], **thin)
     axes.plot([left, right], [bottom + 5, bottom + 5], **thin)
     total = f"sum {_number(numbers.sum(), digits)}"
-    _text(axes, right, bottom + 19, total, ha="right", role=role)
+    put_text(axes, right, bottom + 19, total, ha="right", role=role)
 
 
-def _arrow(axes: Axes, x: int, word: str) -> None:
+def _step(axes: Axes, x: int, word: str) -> None:
     """Draw an arrow from one column to the next under the word for the step."""
-    line = {"arrowstyle": "-|>", "color": palette.light("muted"), "linewidth": 1.6,
-            "shrinkA": 0, "shrinkB": 0}  # fmt: skip
-    _text(axes, x, TOP - 12, word, size=10.5)
-    axes.annotate("", (x + 13, TOP + 1), (x - 13, TOP + 1), arrowprops=line)
+    put_text(axes, x, TOP - 12, word, size=10.5)
+    put_arrow(axes, (x - 13, TOP + 1), (x + 13, TOP + 1))
 
 
 def _number(number: np.floating, digits: int) -> str:
@@ -98,18 +93,3 @@ def _number(number: np.floating, digits: int) -> str:
     text = f"{number:.{digits}f}" if digits else f"{round(float(number), 1):g}"
     text = text if len(text) < 7 else f"{number:.0e}".replace("e+", "e")
     return text.replace("-", "\N{MINUS SIGN}")
-
-
-def _text(
-    axes: Axes,
-    x: float | int,
-    y: float | int,
-    text: str,
-    *,
-    role: str = "ink",
-    size: float = 11.5,
-    **options,
-) -> None:
-    """Write at a point, centred unless told otherwise."""
-    axes.text(x, y, text, color=palette.light(role), fontsize=size,
-              **{"ha": "center", "va": "center", **options})  # fmt: skip

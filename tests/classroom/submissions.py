@@ -31,6 +31,10 @@ def sinusoids(n, d_model):
     angles = np.arange(n)[:, None] / 10000 ** (np.arange(0, d_model, 2) / d_model)
     return np.stack([np.sin(angles), np.cos(angles)], -1).reshape(n, d_model)
 """,
+    "7.8": """
+def same_rotary_score(query, key, n):
+    return np.arange(n)[:, None] - np.arange(n) == query - key
+""",
 }
 LOUD = """
 def attention(q, k, v):
