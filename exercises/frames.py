@@ -1,6 +1,6 @@
 """The two changes of a block and its two norms, in the right order and in wrong ones.
 
-A frame takes the stream, attention, the feed-forward map and the two norms, all as functions.
+A frame takes the stream, attention, the feed-forward network and the two norms, all as functions.
 """
 
 

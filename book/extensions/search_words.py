@@ -19,7 +19,7 @@ ALSO = {  # what readers type: the entry of the glossary where they find it
     "backpropagation": "gradient",
     "BPE": "byte-pair encoding",
     "cross entropy": "surprisal",
-    "FFN": "feed-forward map",
+    "FFN": "feed-forward network",
     "FlashAttention": "flash attention",
     "GQA": "grouped-query attention",
     "layer normalisation": "layer norm",

@@ -145,7 +145,7 @@ def test_every_other_meaning_is_met_on_a_page():
     "word",
     ["score", "weight", "output", "query", "key", "value", "mask", "head", "embedding", "token",
      "self-attention", "cross-attention", "softmax", "temperature", "causal", "padding", "batch",
-     "vocabulary", "feed-forward map", "layer norm", "stream", "value-down", "value-up"],
+     "vocabulary", "feed-forward network", "layer norm", "stream", "value-down", "value-up"],
 )  # fmt: skip
 def test_a_word_of_the_notation_page_or_of_the_course_has_an_entry(word):
     assert word in {name for entry in entries() for name in entry}

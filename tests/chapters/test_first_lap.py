@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
+from lib.training import story_model
 from tests.support.pages import CHAPTERS, cells, names_of
 from tests.support.seeds import training_seeds
 
@@ -29,6 +30,11 @@ def page(bare_lib) -> dict[str, Any]:
 def models(request, page) -> dict[bool, Any]:
     """A model trained with the mask (True) and one without (False), both from the same seed."""
     return {masked: page["train"](masked, request.param)[0] for masked in (True, False)}
+
+
+def test_the_program_and_the_library_write_the_same_stories(page):
+    for name in ("KINDS", "PATTERN", "WORDS"):
+        assert page[name] == getattr(story_model, name), f"{name} differs"
 
 
 def is_possible(page, story: str) -> bool:

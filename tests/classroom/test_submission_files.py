@@ -59,7 +59,7 @@ GRADED = {
         }
     ).encode(),
     "in an archive": archive(
-        **{"work/a.ipynb": GOOD, "__MACOSX/work/._a.ipynb": b"?", "b.png": b""}
+        **{"homework/a.ipynb": GOOD, "__MACOSX/homework/._a.ipynb": b"?", "b.png": b""}
     ),
 }
 
