@@ -1,4 +1,4 @@
-"""Schematics of chapter 3: weights as arrows between words, and the two roles of a word."""
+"""Schematics of chapter 3: weights as arrows, the two roles of a word, a query and a key."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,11 +9,12 @@ from matplotlib.patches import FancyArrowPatch
 from matplotlib.path import Path
 
 from figures import palette, plots
-from figures.drawing import Length, put_arrow
+from figures.drawing import Length, put_arrow, put_box, put_text, sheet
 from figures.svg import Figure, styled
 
 WIDTH, BAND = 360, 104  # of the canvas, and the height of one sentence
 LETTER, SPACE = 7.2, 56  # the room of a letter, and of the gap between two words
+MINUS = "\N{MINUS SIGN}"
 Weights = Real[np.ndarray, " n"] | Sequence[Length]
 
 
@@ -115,7 +116,7 @@ def _compared(axes, top, title, asks, role, parts, others) -> None:
         _card(axes, 288, y, f"{word}\n{part}", "ink" if role == "ink" else "key")
         put_arrow(axes, (98, middle), (222, y))
         box = {"facecolor": palette.light("paper"), "edgecolor": "none", "pad": 2}
-        number = f"{score:g}".replace("-", "\N{MINUS SIGN}")
+        number = f"{score:g}".replace("-", MINUS)
         axes.text(172, middle + (y - middle) * 0.6, number, ha="center", va="center",
                   weight="bold", bbox=box)  # fmt: skip
 
@@ -124,3 +125,56 @@ def _card(axes: Axes, x: Length, y: Length, text: str, role: str) -> None:
     box = {"facecolor": palette.light("surface"), "edgecolor": palette.light(role),
            "linewidth": 1.6, "boxstyle": "round,pad=0.35"}  # fmt: skip
     axes.text(x, y, text, ha="center", va="center", color=palette.light(role), bbox=box)
+
+
+@styled()
+def query_meets_key(words: Sequence[str], query: int, key: int, deciding: Sequence[str]) -> Figure:
+    """Draw how a query, a list of penalties, meets a one-hot key: component by component.
+
+    The first component is ln 8 for a `deciding` word; then each position has minus its distance
+    from the query's own position, times ln 2.
+    Raises: ValueError if the key is not one of the `deciding` words.
+    """
+    if words[key] not in deciding:
+        raise ValueError(f"The key must be one of {list(deciding)}; got {words[key]!r}.")
+    row, top = 22, 52
+    bottom = top + row * (len(words) + 1)
+    fig, axes = sheet(bottom + 58, WIDTH)
+    for x, title, word, role in (
+        (156, "query of", f"{words[query]} ({query})", "query"),
+        (238, "key of", f"{words[key]} ({key})", "key"),
+        (316, "product", "", "ink"),
+    ):
+        put_text(axes, x, 16, title, role, weight="bold")
+        put_text(axes, x, 32, word, role)
+    steps = [abs(position - query) for position in range(len(words))]
+    names = ["deciding word", *(f"position {i}, {word}" for i, word in enumerate(words))]
+    asks = ["ln 8", *map(_penalty, steps)]
+    answers = [1, *(int(position == key) for position in range(len(words)))]
+    for number, (name, ask, answer) in enumerate(zip(names, asks, answers, strict=True)):
+        y = top + row * (number + 0.5)
+        weight, line = ("bold", 2) if answer else ("normal", 1)
+        put_text(axes, 0, y, name, ha="left", weight=weight)
+        for x, width, text, role in ((156, 72, ask, "query"), (238, 34, str(answer), "key")):
+            put_box(axes, x, y, width, 18, role, linewidth=line)
+            put_text(axes, x, y, text, role, weight=weight)
+        put_text(axes, 316, y, ask if answer else "0", "ink" if answer else "muted", weight=weight)
+    axes.plot([284, 348], [bottom + 6] * 2, color=palette.light("ink"), linewidth=1)
+    score = f"ln 8 {_penalty(steps[key]).replace(MINUS, MINUS + ' ')}"
+    fraction = f"8/{2 ** steps[key]}"
+    put_text(axes, 352, bottom + 20, f"score = {score}", ha="right", weight="bold")
+    put_text(axes, 352, bottom + 40, f"exponential of the score = {fraction}", ha="right")
+    return plots.figure(
+        fig,
+        alt=f"A query and a key of {len(names)} components, side by side. The query of "
+        f"{words[query]} at position {query} has ln 8 for a deciding word, then for each position "
+        "minus its distance times ln 2. The key of "
+        f"{words[key]} has 1 for a deciding word and 1 at position {key}, and 0 elsewhere. So two "
+        f"products remain, and the score is {score}.",
+        caption="The query lists a penalty for every position; the key picks one of them.",
+    )
+
+
+def _penalty(steps: int) -> str:
+    """Write minus the distance, times ln 2."""
+    return "0" if steps == 0 else f"{MINUS}{'' if steps == 1 else f'{steps} '}ln 2"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from figures.diagrams.context import arrows_of_weights, two_roles
+from figures.diagrams.context import arrows_of_weights, query_meets_key, two_roles
 
 SAID = {"alt": "Arrows from tower.", "caption": "Tower attends to Eiffel."}
 SCORES = {"miniature": -1.0, "Eiffel": 0.5, "the": 0.0}
@@ -32,3 +32,15 @@ def test_the_two_roles_show_both_scores_of_each_word():
 def test_the_two_roles_are_of_these_words():
     with pytest.raises(ValueError, match="Give the scores of"):
         two_roles(SCORES, {"bank": 1})
+
+
+def test_a_key_picks_one_penalty_from_the_list_of_its_query():
+    figure = query_meets_key(["the", "bank", "of", "the", "river"], 1, 4, ("river",))
+    for text in ("bank (1)", "river (4)", "score = ln 8 − 3 ln 2", "8/8"):
+        assert text in figure.svg
+    assert "1 at position 4" in figure.alt
+
+
+def test_the_key_of_the_list_is_a_deciding_word():
+    with pytest.raises(ValueError, match="must be one of"):
+        query_meets_key(["the", "bank"], 1, 0, ("river",))
