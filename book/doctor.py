@@ -240,7 +240,7 @@ def torch_works(run=subprocess.run) -> Finding:
 
 def weights(folder: Path | None = None) -> Finding:
     """Are the real model's weights there, and whole?"""
-    what, pin = "the real model's weights are whole", constants(ROOT / "lib/pretrained/minilm.py")
+    what, pin = "the real model's files are complete", constants(ROOT / "lib/pretrained/minilm.py")
     spec = importlib.util.find_spec(pin["MODULE"]) if folder is None else None
     if spec and spec.submodule_search_locations:
         folder = Path(spec.submodule_search_locations[0]) / "model"
@@ -327,10 +327,10 @@ def folder_found(run=subprocess.run) -> Finding:
 
 def kernel(share: Path | None = None) -> Finding:
     """Is there a kernel to run a notebook?"""
+    what = "JupyterLab has a kernel, the program that runs the cells"
     if ((share or jupyter()) / "kernels" / "python3" / "kernel.json").is_file():
-        return Finding("there is a kernel to run the pages")
-    what, wrong = "there is a kernel to run the pages", "there is no kernel to run the pages"
-    return Finding(what, wrong, BREAKS["ipykernel"], fresh("ipykernel"))
+        return Finding(what)
+    return Finding(what, what.replace(" a ", " no "), BREAKS["ipykernel"], fresh("ipykernel"))
 
 
 def notebooks() -> Finding:

@@ -46,11 +46,13 @@ class Law:
     """A property that every right answer has.
 
     `holds(answer, case)` gives True, or False, or a sentence that says what is broken.
+    A law with numbers of its own names them in its sentence, and `own_numbers` hides the case.
     """
 
     misconception: str | None
     name: str
     holds: Callable[[Any, Case], bool | str]
+    own_numbers: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The checks of chapter 00: shapes, both layouts of a grid, the softmax's axis, and the doctor."""
+"""The checks of chapter 00: shapes, both layouts, the softmax's axis, and package versions."""
 
 import numpy as np
 
@@ -7,18 +7,14 @@ from checks import Case, Exercise, Task, Wrong
 from lib.functional import softmax
 
 PAGE = "chapters/00_start.html"
-DEEPER = "chapters/00_start_deeper.html"
-GRID = f"{DEEPER}#a-grid-read-both-ways"
 
 
 # 0.1 Shapes
 
-N, D_K, D_V = 8, 3, 5
-RIGHT = {"scores": (N, N), "output": (N, D_V)}
+N, D_V = 8, 5
+RIGHT = {"weights": (N, N), "output": (N, D_V)}
 SHAPES = [
-    Wrong("M05", {**RIGHT, "scores": (D_K, D_K)}),
-    Wrong("M460", {**RIGHT, "scores": (N, D_K)}),
-    Wrong("M190", {**RIGHT, "output": (N, D_K)}),
+    Wrong("M460", {**RIGHT, "weights": (N, D_V)}),
     Wrong("M461", {**RIGHT, "output": (N, N)}),
     Wrong("M462", {**RIGHT, "output": (D_V, N)}),
     Wrong("M463", {**RIGHT, "output": (1, D_V)}),
@@ -155,7 +151,7 @@ SHARES = [
 ]
 
 
-# 0.5 The doctor
+# 0.5 Versions of packages
 
 PINNED = {"torch": "2.13.0", "numpy": "2.4.6", "einops": "0.8.2", "lark": "1.10.0"}
 
@@ -170,6 +166,7 @@ def environments(rng):
         Case((PINNED, older), about="two that are older"),
         Case((PINNED, {**older, "numpy": "2.5.1", "einops": "0.8.10"}), about="older and newer"),
         Case(({"six": "1.17.0"}, {"torch": "2.12.0+cpu"}), about="absent, beside another one"),
+        Case((PINNED, {**labelled, "torch": "2.12.1+cpu"}), about="an older version with a label"),
     ]
 
 
@@ -198,6 +195,9 @@ DOCTOR = [
         **{name: installed[name] for name in installed if name not in pins}}),
     Wrong("M479", lambda pins, installed: {
         name: pins[name] for name in disagreements(pins, installed)}),
+    Wrong("M560", lambda pins, installed: {
+        name: version.partition("+")[0]
+        for name, version in disagreements(pins, installed).items()}),
 ]  # fmt: skip
 
 
@@ -214,7 +214,7 @@ EXERCISE = Exercise(
             minutes=4,
             reference=RIGHT,
             wrong=SHAPES,
-            read=f"{DEEPER}#symbols-on-one-screen",
+            read=f"{PAGE}#by-hand",
         ),
         Task(
             id="0.2",
@@ -226,7 +226,7 @@ EXERCISE = Exercise(
             reference=entry,
             cases=entry_cases,
             wrong=ENTRY,
-            read=GRID,
+            read=f"{PAGE}#try-it",
         ),
         Task(
             id="0.3",
@@ -238,7 +238,7 @@ EXERCISE = Exercise(
             reference=strongest,
             cases=grid_cases,
             wrong=STRONGEST,
-            read=GRID,
+            read=f"{PAGE}#try-it",
         ),
         Task(
             id="0.4",
@@ -250,12 +250,12 @@ EXERCISE = Exercise(
             reference=shares,
             cases=score_cases,
             wrong=SHARES,
-            read=f"{DEEPER}#both-axes-by-hand",
+            read=f"{PAGE}#try-it",
         ),
         Task(
             id="0.5",
             name="diagnose",
-            title="The doctor",
+            title="Versions of packages",
             difficulty=3,
             importance=2,
             minutes=10,

@@ -52,6 +52,8 @@ def _items_text(node: Items) -> str:
 
 
 def _mapping_text(node: Mapping) -> str:
+    if not node.entries:
+        return "{}"
     if len(node.entries) > MOST_PARTS:
         return ""
     pairs = node.entries.items()

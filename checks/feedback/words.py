@@ -24,7 +24,9 @@ def broken_law_words(task: Task, law: Law, case: Case, reply: bool | str) -> Ver
     """The verdict on an answer that breaks a law."""
     broken = f"A right answer has this property, and yours has not: {law.name}"
     sentences = [f"{broken}; {reply}." if isinstance(reply, str) else f"{broken}."]
-    blocks: dict[str, Any] = {"about": case.about, "given": argument_blocks(task, case)}
+    blocks: dict[str, Any] = {}
+    if not law.own_numbers:
+        blocks.update(about=case.about, given=argument_blocks(task, case))
     if law.misconception:
         entry = misconceptions()[law.misconception]
         sentences.append(_misconception_words(law.misconception, entry))

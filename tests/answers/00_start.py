@@ -10,8 +10,8 @@ from lib import by_hand, functional
 
 
 def shape_of_a_product():
-    q, k, v = np.ones((8, 3)), np.ones((8, 3)), np.ones((8, 5))
-    return {"scores": (q @ k.T).shape, "output": ((q @ k.T) @ v).shape}
+    weights, v = np.full((8, 8), 1 / 8), np.ones((8, 5))
+    return {"weights": weights.shape, "output": (weights @ v).shape}
 
 
 def entry_turned(grid, query, key, queries_in):
@@ -143,11 +143,11 @@ def diagnose_by_sets(pins, installed):
 
 RIGHT = {
     "0.1": [
-        {"scores": (8, 8), "output": (8, 5)},
-        {"output": (8, 5), "scores": (8, 8)},
-        {"scores": [8, 8], "output": [8, 5]},
-        {"scores": np.array([8, 8]), "output": np.array([8, 5])},
-        {"scores": torch.ones(8, 8).shape, "output": torch.ones(8, 5).shape},
+        {"weights": (8, 8), "output": (8, 5)},
+        {"output": (8, 5), "weights": (8, 8)},
+        {"weights": [8, 8], "output": [8, 5]},
+        {"weights": np.array([8, 8]), "output": np.array([8, 5])},
+        {"weights": torch.ones(8, 8).shape, "output": torch.ones(8, 5).shape},
         shape_of_a_product(),
     ],
     "0.2": [

@@ -179,7 +179,7 @@ def test_a_front_end_that_is_gone_is_named_by_its_package(tmp_path):
 
 def test_a_kernel_that_is_gone_is_told(tmp_path):
     finding = doctor.kernel(tmp_path)
-    assert finding.wrong == "there is no kernel to run the pages"
+    assert finding.wrong == "JupyterLab has no kernel, the program that runs the cells"
     assert finding.pip[-1] == f"ipykernel=={SOUND['ipykernel']}"
 
 
