@@ -69,11 +69,11 @@ def gate_times_up(
     """
     if len(gate) != 4 or len(up) != 4:
         raise ValueError(f"`gate` and `up` must hold 4 numbers; got {len(gate)} and {len(up)}.")
-    passed = [a / (1 + math.exp(-a)) for a in gate]
+    passed = [round(a / (1 + math.exp(-a)), 2) for a in gate]  # so that the products are exact
     product = [a * b for a, b in zip(passed, up, strict=True)]
     fig, axes = sheet(300)
     put_text(axes, 180, 14, "x: one token, (d,)")
-    for middle, name in ((87, "gate: x @ W_g"), (273, "up: x @ W_u")):
+    for middle, name in ((87, "gate: x @ W_gᵀ"), (273, "up: x @ W_uᵀ")):
         put_arrow(axes, (180, 24), (middle, 46))
         put_text(axes, middle, 56, name)
     _numbers(axes, 87, 68, gate, "series-1")
@@ -88,7 +88,7 @@ def gate_times_up(
     _numbers(axes, 180, 188, product, "accent")
     put_text(axes, 180, 226, "each component multiplied by its own gate")
     put_arrow(axes, (180, 236), (180, 264))
-    put_text(axes, 188, 250, "@ W_d", ha="left")
+    put_text(axes, 188, 250, "@ W_dᵀ", ha="left")
     put_text(axes, 180, 276, "the update of the residual stream, (d,)")
     words = ", ".join(f"{_short(a)} times {_short(b)} is {_short(c)}"
                       for a, b, c in zip(passed, up, product, strict=True))  # fmt: skip
@@ -140,8 +140,8 @@ def _head(axes: Axes, x: Length, y: Length, number: int, role: str) -> None:
 
 
 def _short(number: Length) -> str:
-    """Write a number with at most one decimal, and with a minus sign."""
-    return f"{round(number, 1):g}".replace("-", MINUS)
+    """Write a number with at most two decimals, and with a minus sign."""
+    return f"{round(number, 2):g}".replace("-", MINUS)
 
 
 def _numbers(axes: Axes, middle: Length, top: Length, numbers: Sequence[Length], role: str) -> None:

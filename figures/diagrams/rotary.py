@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Arc, Circle, Rectangle
 
 from figures import palette, plots
-from figures.drawing import put_arrow, put_text, sheet
+from figures.drawing import put_arrow, put_box, put_text, sheet
 from figures.svg import Figure, styled
 
 
@@ -113,3 +113,27 @@ def _hand(axes: Axes, x: float | int, y: float | int, radius: float | int, angle
                           linewidth=1.2))  # fmt: skip
     tip = (x + radius * math.cos(angle), y - radius * math.sin(angle))
     put_arrow(axes, (x, y), tip, "key", linewidth=2)
+
+
+@styled()
+def two_pairings() -> Figure:
+    """Draw the pairs of eight components by both conventions: neighbours, and halves."""
+    fig, axes = sheet(214)
+    for top, name, step in ((12, "neighbours (the paper)", 1), (118, "halves (this page)", 4)):
+        put_text(axes, 4, top, name, ha="left", weight="bold")
+        starts = range(0, 8, 2) if step == 1 else range(4)
+        for pair, first in enumerate(starts):
+            left, right = (30 + 43 * component for component in (first, first + step))
+            low = top + 62 + (0 if step == 1 else 9 * pair)
+            axes.plot([left, left, right, right], [top + 50, low, low, top + 50],
+                      color=palette.light(f"series-{pair + 1}"), linewidth=2.2,
+                      linestyle="-")  # fmt: skip
+            for component, x in ((first, left), (first + step, right)):
+                put_box(axes, x, top + 34, 32, 28, f"series-{pair + 1}", linewidth=2)
+                put_text(axes, x, top + 34, str(component), zorder=3)
+    return plots.figure(
+        fig,
+        alt="Eight components, drawn as boxes, with brackets that join each pair. Neighbours: 0 "
+        "with 1, 2 with 3, 4 with 5, 6 with 7. Halves: 0 with 4, 1 with 5, 2 with 6, 3 with 7.",
+        caption="The same four pairs of clock hands, stored in two orders.",
+    )

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from figures.diagrams.llama import gate_times_up, shared_kv_heads, two_blocks
-from figures.diagrams.rotary import clock, clock_hands, growing_cache
+from figures.diagrams.rotary import clock, clock_hands, growing_cache, two_pairings
 
 
 def test_the_two_blocks_name_their_parts():
@@ -18,9 +18,9 @@ def test_the_two_blocks_name_their_parts():
 
 def test_a_gate_multiplies_each_component():
     figure = gate_times_up((2, -2, 0, 0), (2, -2, 1, 1))
-    assert "1.8 times 2 is 3.5" in figure.alt
-    assert "\N{MINUS SIGN}0.2 times \N{MINUS SIGN}2 is 0.5" in figure.alt
-    assert ">3.5<" in figure.svg
+    assert "1.76 times 2 is 3.52" in figure.alt
+    assert "\N{MINUS SIGN}0.24 times \N{MINUS SIGN}2 is 0.48" in figure.alt
+    assert ">3.52<" in figure.svg
 
 
 def test_a_gate_of_a_different_size_is_refused():
@@ -62,3 +62,10 @@ def test_the_cache_grows_by_one_column_a_step():
     figure = growing_cache(45)
     assert figure.svg.count(">v<") == 3 + 4 + 5
     assert "turned by 0, 45 and 90 degrees" in figure.alt
+
+
+def test_both_conventions_pair_each_of_eight_components_once():
+    figure = two_pairings()
+    for component in range(8):
+        assert figure.svg.count(f">{component}<") == 2
+    assert "Halves: 0 with 4, 1 with 5, 2 with 6, 3 with 7." in figure.alt
