@@ -41,11 +41,12 @@ BY_HAND = [
 
 # 6.2 Softmax along any axis
 
+APART = np.array([[0.5, 1.25, -0.25], [-900.5, -901.25, -899.75]])
+
 
 def softmax_cases(rng):
     far_below = np.array([[-0.3, -0.7, 0.4], [0.2, -800.3, -0.5]])
     wide = np.array([[-900.25, 799.75, -899.5, 799.5, -900.5]])
-    apart = np.array([[0.5, 1.25, -0.25], [-900.5, -901.25, -899.75]])
     return [
         Case((rng.normal(size=(2, 3)), 1), about="2 queries, 3 keys, axis 1"),
         Case((rng.normal(size=(2, 3)), 0), about="2 queries, 3 keys, axis 0"),
@@ -54,7 +55,7 @@ def softmax_cases(rng):
         Case((rng.normal(size=(2, 3, 5)), 1), about="a batch of 2 tables, axis 1"),
         Case((_near(800, rng, (2, 3)), 1), about="scores near 800: exp(800) overflows"),
         Case((far_below, 1), about="one score of -800 in a row of small ones"),
-        Case((apart, 1), about="one row near 0, one near -900"),
+        Case((APART, 1), about="one row near 0, one near -900"),
         Case((wide, 1), about="scores near 800 and near -900 in one row"),
     ]
 
@@ -124,10 +125,17 @@ def temperature_cases(rng):
         Case((rng.normal(size=5), 3.0), about="5 scores, T = 3"),
         Case((rng.normal(size=(2, 5)), 0.7), about="2 rows of 5 scores, T = 0.7"),
         Case((_near(40, rng, 3, 1 / 64**2), 1 / 64), about="scores near 40, T = 1/64: s/T is 2560"),
+        Case((APART, 0.5), about="2 rows, one near 0 and one near -900, T = 0.5"),
     ]
 
 
+def _one_maximum(scores, temperature):
+    scaled = scores / temperature
+    return _shares(np.exp(scaled - scaled.max()))
+
+
 TEMPERATURE = [
+    Wrong("M91", _one_maximum),
     Wrong("M92", lambda scores, temperature: functional.softmax(scores * temperature)),
     Wrong("M178", lambda scores, temperature: functional.softmax(scores)),
     Wrong("M160", lambda scores, temperature: functional.softmax(scores) / temperature),
@@ -182,7 +190,13 @@ def scores_cases(rng):
         Case((rng.normal(size=(3, 5)),), about="3 rows of 5 scores"),
         Case((far,), about="one score of -800: its weight rounds to 0"),
         Case((_near(900, rng, (2, 3)),), about="scores near 900: exp(900) overflows"),
+        Case((APART,), about="one row near 0, one near -900"),
     ]
+
+
+def _one_maximum_for_all(scores):
+    shifted = scores - scores.max()
+    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
 
 
 def _logarithm_last(scores):
@@ -194,6 +208,7 @@ LOGARITHM = [
     Wrong("M93", _logarithm_last),
     Wrong("M93+M13", lambda scores: np.log(_shares(np.exp(scores)))),
     Wrong("M13", lambda scores: scores - np.log(np.exp(scores).sum(-1, keepdims=True))),
+    Wrong("M91", _one_maximum_for_all),
     Wrong("M175", lambda scores: scores - scores.max(-1, keepdims=True)),
     Wrong("M11", lambda scores: functional.log_softmax(scores, 0)),
     Wrong("M12", lambda scores: functional.log_softmax(scores.reshape(-1)).reshape(scores.shape)),

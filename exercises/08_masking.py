@@ -91,25 +91,67 @@ def score_cases(rng):
         draw("4 queries, 5 keys", masks.causal(4, 5)),
         draw("3 queries, the second of which may attend to nothing", empty),
         draw("a batch of 2", masks.causal(3), 2),
+        Case((np.array([[0.0, 1000.0]]), some[:1, :2]), about="the larger score is forbidden"),
+        Case((FAR_APART, masks.causal(3)), about="scores far apart, and all equal"),
     ]
 
 
-def raw_softmax(scores, axis=-1):
-    """Softmax as it stands in books: an empty row is 0 / 0."""
-    exponentials = np.exp(scores)
+FAR_APART = np.array([[0.0, 1000.0, 500.0], [-1000.0, -1001.0, 0.0], [1000.0] * 3])
+
+
+def raw_softmax(scores):
+    """Softmax as it stands in books: an empty row is 0 / 0, and large scores overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        exponentials = np.exp(scores)
+        return exponentials / exponentials.sum(-1, keepdims=True)
+
+
+def shifted_softmax(scores):
+    """Softmax after the maximum of each row is subtracted: an empty row is still 0 / 0."""
     with np.errstate(invalid="ignore"):
-        return exponentials / exponentials.sum(axis, keepdims=True)
+        return raw_softmax(scores - scores.max(-1, keepdims=True))
+
+
+def hidden_late(scores, mask, *, shifted, guarded, selected=False):
+    """Take the exponentials of all scores, then leave out the forbidden ones."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        exponentials = np.exp(scores - scores.max(-1, keepdims=True) if shifted else scores)
+        kept = np.where(mask, exponentials, 0.0) if selected else exponentials * mask
+        total = kept.sum(-1, keepdims=True)
+        return kept / (np.where(total == 0, 1, total) if guarded else total)
+
+
+def late(**choice):
+    return lambda scores, mask: hidden_late(scores, mask, **choice)
+
+
+WITH_SOFTMAX = {
+    "M20": lambda scores, mask, weigh: weigh(np.where(mask, scores, 0.0)),
+    "M21": lambda scores, mask, weigh: np.where(mask, weigh(scores), 0.0),
+    "M24": lambda scores, mask, weigh: weigh(scores),
+    "M30": lambda scores, mask, weigh: weigh(np.where(mask, scores, -np.inf)),
+    "M485": lambda scores, mask, weigh: weigh(scores + mask),
+}
+
+
+def with_softmax(build, weigh):
+    return lambda scores, mask: build(scores, mask, weigh)
 
 
 WEIGHTS_WRONG = [
-    Wrong("M20", lambda scores, mask: raw_softmax(np.where(mask, scores, 0.0))),
-    Wrong("M21", lambda scores, mask: np.where(mask, raw_softmax(scores), 0.0)),
-    Wrong("M24", lambda scores, mask: raw_softmax(scores)),
+    *(
+        Wrong(idea, with_softmax(build, weigh))
+        for idea, build in WITH_SOFTMAX.items()
+        for weigh in (raw_softmax, shifted_softmax)
+    ),
     Wrong("M26", lambda scores, mask: softmax(scores, where=~mask)),
     Wrong("M29", lambda scores, mask: softmax(np.where(mask, scores, -1e9))),
-    Wrong("M30", lambda scores, mask: raw_softmax(np.where(mask, scores, -np.inf))),
     Wrong("M11", lambda scores, mask: softmax(scores, -2, where=mask)),
-    Wrong("M485", lambda scores, mask: softmax(scores + mask)),
+    Wrong("M610", late(shifted=True, guarded=True)),
+    Wrong("M13", late(shifted=False, guarded=True)),
+    Wrong("M13", late(shifted=False, guarded=True, selected=True)),
+    Wrong("M30+M610", late(shifted=True, guarded=False)),
+    Wrong("M30+M13", late(shifted=False, guarded=False)),
 ]
 
 
@@ -157,9 +199,15 @@ def real_keys(lengths, n):
     return real_tokens(lengths, n)[:, None, None, :]
 
 
+def real_rows(lengths, n):
+    """The causal mask without the rows of the pads: (batch, 1, n, n)."""
+    return real_tokens(lengths, n)[:, None, :, None] & masks.causal(n)
+
+
 BATCH_WRONG = [
     Wrong("M26", lambda lengths, n: tuple(~mask for mask in batch_masks(lengths, n))),
     Wrong("M27", both_masks(lambda lengths, n: real_tokens(lengths, n)[:, None, :, None])),
+    Wrong("M611", lambda lengths, n: (real_keys(lengths, n), real_rows(lengths, n))),
     Wrong("M28", lambda lengths, n: (real_keys(lengths, n),
                                      everywhere(masks.causal(n), lengths)[:, None])),
     Wrong("M112", lambda lengths, n: (real_keys(lengths, n), real_keys(lengths, n).repeat(n, 2))),
@@ -188,9 +236,18 @@ def padded_cases(rng):
         about = f"batch {batch}, {head} heads, {query} queries, {key} keys, d_k {d_k}, d_v {d_v}"
         return Case((*arrays, real_tokens(np.array(lengths), key)), about=about)
 
-    # Equal sizes first: there a mask on the wrong axis gives numbers and not an error.
+    def loud_pads(case):
+        """The case, with a score above 1000 at every pad."""
+        q, k, v, real = case.args
+        q, k = q.copy(), k.copy()
+        q[..., 0] = 1 + abs(q[..., 0])
+        k[~np.broadcast_to(real[:, None], k.shape[:-1])] = [2000.0, 0.0, 0.0]
+        return Case((q, k, v, real), about=f"{case.about}; the scores of pads are huge")
+
+    # Equal sizes first: there a mask on the wrong axis gives numbers and not an error. There are
+    # always as many heads as texts, so that a mask read as (head, query, key) never fails.
     return [draw([1, 2], 2, 2, 2, 3, 2), draw([3, 1, 2], 3, 3, 3, 2, 5),
-            draw([4, 7], 3, 5, 7, 4, 2)]  # fmt: skip
+            draw([4, 7, 5], 3, 5, 7, 4, 2), loud_pads(draw([1, 2], 2, 3, 3, 3, 2))]  # fmt: skip
 
 
 def hidden_before_the_scale(q, k, v, real):
@@ -199,9 +256,17 @@ def hidden_before_the_scale(q, k, v, real):
     return softmax(table / np.sqrt(q.shape[-1])) @ v
 
 
-def zero_scores(q, k, v, real):
-    table = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
-    return softmax(np.where(real[:, None, None, :], table, 0.0)) @ v
+def padded(weigh, place=lambda real: real[:, None, None, :]):
+    """Attention with its own way from scores and a mask, placed on some axes, to weights."""
+
+    def answer(q, k, v, real):
+        return weigh(q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1]), place(real)) @ v
+
+    return answer
+
+
+def by_selection(scores, mask):
+    return shifted_softmax(np.where(mask, scores, -np.inf))
 
 
 PADDED_WRONG = [
@@ -211,7 +276,14 @@ PADDED_WRONG = [
     Wrong("M114", lambda q, k, v, real: attend(q, k, v, real).output),
     Wrong("M115", lambda q, k, v, real: attend(q, k, v, real[:, None, :]).output),
     Wrong("M25", hidden_before_the_scale),
-    Wrong("M20", zero_scores),
+    Wrong("M20", padded(lambda scores, mask: softmax(np.where(mask, scores, 0.0)))),
+    Wrong("M21", padded(lambda scores, mask: softmax(scores) * mask)),
+    Wrong("M26", padded(by_selection, lambda real: ~real[:, None, None, :])),
+    Wrong("M27", padded(by_selection, lambda real: real[:, None, :, None])),
+    Wrong("M114", padded(by_selection, lambda real: real)),
+    Wrong("M610", padded(late(shifted=True, guarded=True))),
+    Wrong("M610", padded(late(shifted=True, guarded=False))),
+    Wrong("M610", padded(late(shifted=False, guarded=False))),
     Wrong("M01", lambda q, k, v, real: attend(q, k, v, real[:, None, None, :], scale=1.0).output),
 ]
 
@@ -223,12 +295,16 @@ def run_stack(x, projections, mask):
     return layered(x, projections, [mask] * len(projections))
 
 
-def layered(x, projections, layer_masks, *, residual=True, in_sequence=True):
+def attention(q, k, v, mask):
+    return attend(q, k, v, mask).output
+
+
+def layered(x, projections, layer_masks, *, residual=True, in_sequence=True, attention=attention):
     """Attention layers in sequence, with a choice of their parts."""
     stream = x
     for (w_q, w_k, w_v), mask in zip(projections, layer_masks, strict=True):
         source = stream if in_sequence else x
-        change = attend(source @ w_q, source @ w_k, source @ w_v, mask).output
+        change = attention(source @ w_q, source @ w_k, source @ w_v, mask)
         stream = stream + change if residual else change
     return stream
 
@@ -239,7 +315,14 @@ def stack_cases(rng):
         about = f"{layers} layers, n = {n}, d_model = {d_model}"
         return Case((rng.normal(size=(n, d_model)), projections, masks.causal(n)), about=about)
 
-    return [draw(2, 3, 2), draw(3, 5, 4)]
+    loud = np.array([[1.0, 0.0], [0.0, 1.0], [1500.0, 0.0]])
+    plain = np.broadcast_to(np.eye(2), (2, 3, 2, 2)).copy()
+    about = "2 layers; the forbidden scores of the last token are huge"
+    return [draw(2, 3, 2), draw(3, 5, 4), Case((loud, plain, masks.causal(3)), about=about)]
+
+
+def renormalised_attention(q, k, v, mask):
+    return hidden_late(q @ k.T / np.sqrt(q.shape[-1]), mask, shifted=True, guarded=True) @ v
 
 
 STACK_WRONG = [
@@ -261,6 +344,12 @@ STACK_WRONG = [
         "M232",
         lambda x, projections, mask: layered(
             x, projections, [mask] * len(projections), in_sequence=False
+        ),
+    ),
+    Wrong(
+        "M610",
+        lambda x, projections, mask: layered(
+            x, projections, [mask] * len(projections), attention=renormalised_attention
         ),
     ),
 ]
@@ -361,11 +450,11 @@ def next_token_loss(logits, tokens, real):
     return shifted_loss(logits, tokens, real[1:])
 
 
-def shifted_loss(logits, tokens, counted, by=1, divide_by=None):
+def shifted_loss(logits, tokens, counted, by=1, divide_by=None, log=log_softmax):
     """The mean loss of tokens that lie `by` positions after the one that predicts them."""
     rows = len(tokens) - by
-    losses = -log_softmax(logits)[np.arange(rows), tokens[by:]]
-    total = float((losses * counted[:rows]).sum())
+    losses = -log(logits)[np.arange(rows), tokens[by:]]
+    total = float(np.where(counted[:rows], losses, 0.0).sum())
     return total / (counted[:rows].sum() if divide_by is None else divide_by)
 
 
@@ -376,16 +465,47 @@ def loss_cases(rng):
         about = f"{n} tokens of which {length} are real, {vocabulary} words"
         return Case((logits, tokens, np.arange(n) < length), about=about)
 
-    return [draw(5, 3, 3), draw(7, 5, 6), draw(11, 7, 5)]
+    far = np.array([[0.5, 0.0, -0.5], [-800.0, 0.0, 800.0], [-900.0, -901.0, -902.0]])
+    apart = Case(
+        (np.concatenate([far, np.zeros((2, 3))]), np.array([0, 2, 1, 0, 0]), np.arange(5) < 4),
+        about="5 tokens of which 4 are real, 3 words, logits far apart",
+    )
+    return [draw(5, 3, 3), draw(7, 5, 6), draw(11, 7, 5), apart]  # fmt: skip
+
+
+def log_of_softmax(weigh):
+    def logarithm(logits):
+        with np.errstate(divide="ignore"):
+            return np.log(weigh(logits))
+
+    return logarithm
+
+
+LOSSES = {
+    "M60": lambda tokens, real: {"counted": real, "by": 0},
+    "M61": lambda tokens, real: {"counted": real[2:], "by": 2},
+    "M116": lambda tokens, real: {"counted": real[:-1]},
+    "M117": lambda tokens, real: {"counted": real[1:] | True},
+    "M118": lambda tokens, real: {"counted": real[1:], "divide_by": len(tokens) - 1},
+}
+
+
+def with_loss(choose, log):
+    return lambda logits, tokens, real: shifted_loss(
+        logits, tokens, log=log, **choose(tokens, real)
+    )
 
 
 LOSS_WRONG = [
-    Wrong("M60", lambda logits, tokens, real: shifted_loss(logits, tokens, real, by=0)),
-    Wrong("M61", lambda logits, tokens, real: shifted_loss(logits, tokens, real[2:], by=2)),
-    Wrong("M116", lambda logits, tokens, real: shifted_loss(logits, tokens, real[:-1])),
-    Wrong("M117", lambda logits, tokens, real: shifted_loss(logits, tokens, real[1:] | True)),
-    Wrong("M118", lambda logits, tokens, real: shifted_loss(
-        logits, tokens, real[1:], divide_by=len(tokens) - 1)),
+    *(
+        Wrong(idea, with_loss(choose, log))
+        for idea, choose in LOSSES.items()
+        for log in (log_softmax, log_of_softmax(softmax), log_of_softmax(raw_softmax))
+    ),
+    Wrong("M93", lambda logits, tokens, real: shifted_loss(
+        logits, tokens, real[1:], log=log_of_softmax(softmax))),
+    Wrong("M93+M13", lambda logits, tokens, real: shifted_loss(
+        logits, tokens, real[1:], log=log_of_softmax(raw_softmax))),
 ]  # fmt: skip
 
 
@@ -405,14 +525,14 @@ def trained(tokens, words, steps, learning_rate, slope, *, sign=-1, once=False):
     return logits
 
 
-def gradient(logits, tokens, *, by=1, mean=True, probabilities=softmax, target=1.0):
-    """The derivative of the mean loss by every logit: (word, next word)."""
+def gradient(logits, tokens, *, by=1, mean=True, probabilities=softmax, target=1.0, uncounted=0):
+    """The derivative of the mean loss with respect to every logit: (word, next word)."""
     rows = tokens[: len(tokens) - by]
     change = probabilities(logits[rows])  # (pair, next word)
     change[np.arange(len(rows)), tokens[by:]] -= target
     total = np.zeros_like(logits)
     np.add.at(total, rows, change)
-    return total / len(rows) if mean else total
+    return total / (len(rows) + uncounted) if mean else total
 
 
 def last_of_each_word(logits, tokens):
@@ -458,6 +578,7 @@ BIGRAM_WRONG = [
     Wrong("M583", lambda tokens, words, steps, learning_rate: trained(
         tokens, words, steps, learning_rate, gradient, sign=1)),
     Wrong("M584", with_other_gradient(mean=False)),
+    Wrong("M612", with_other_gradient(uncounted=1)),
     Wrong("M585", lambda tokens, words, steps, learning_rate: trained(
         tokens, words, steps, learning_rate, gradient, once=True)),
     Wrong("M586", lambda tokens, words, steps, learning_rate: trained(
@@ -530,7 +651,7 @@ EXERCISE = Exercise(
         Task(
             id="8.9", name="train_bigram", title="A first training run", difficulty=3,
             importance=5, minutes=15, reference=train_bigram, cases=bigram_cases,
-            wrong=BIGRAM_WRONG, read=f"{PAGE}#ten-questions-in-one-text",
+            wrong=BIGRAM_WRONG, read="chapters/01_first_lap.html#the-training-loop",
             laws=[Law(None, "training lowers the loss", the_loss_falls)],
         ),
     ],

@@ -43,7 +43,8 @@ def causal_in_lists(queries, keys):
 
 
 def weights_renormalised(scores, mask):
-    exponentials = np.exp(scores) * mask
+    highest = np.where(mask, scores, -1e30).max(-1, keepdims=True)
+    exponentials = np.exp(np.where(mask, scores - highest, 0)) * mask
     total = exponentials.sum(-1, keepdims=True)
     return exponentials / np.where(total == 0, 1, total)
 
@@ -58,9 +59,11 @@ def weights_by_rows(scores, mask):
         return np.stack([weights_by_rows(table, mask) for table in scores])
     weights = np.zeros(scores.shape)
     for i, may in enumerate(mask):
-        total = sum(math.exp(s) for s, on in zip(scores[i], may, strict=True) if on)
-        for j in range(len(may)):
-            weights[i, j] = math.exp(scores[i, j]) / total if may[j] else 0.0
+        allowed = np.flatnonzero(may)
+        highest = max((scores[i, j] for j in allowed), default=0.0)
+        total = sum(math.exp(scores[i, j] - highest) for j in allowed)
+        for j in allowed:
+            weights[i, j] = math.exp(scores[i, j] - highest) / total
     return weights
 
 
@@ -84,7 +87,9 @@ def padded_by_sentences(q, k, v, real):
 
 def padded_by_einsum(q, k, v, real):
     table = np.einsum("bhqd,bhkd->bhqk", q, k) / np.sqrt(q.shape[-1])
-    exponentials = np.einsum("bhqk,bk->bhqk", np.exp(table), real)
+    highest = np.where(real[:, None, None], table, -np.inf).max(-1, keepdims=True)
+    shifted = np.minimum(table - highest, 0)  # a pad may be higher; it is left out below
+    exponentials = np.einsum("bhqk,bk->bhqk", np.exp(shifted), real)
     return np.einsum("bhqk,bhkv->bhqv", exponentials / exponentials.sum(-1, keepdims=True), v)
 
 
@@ -180,8 +185,9 @@ def loss_by_loops(logits, tokens, real):
     losses = []
     for i in range(len(tokens) - 1):
         if real[i + 1]:
-            shares = [math.exp(score) for score in logits[i]]
-            losses.append(-math.log(shares[int(tokens[i + 1])] / sum(shares)))
+            highest = max(logits[i])
+            normaliser = math.log(sum(math.exp(score - highest) for score in logits[i]))
+            losses.append(highest + normaliser - logits[i][int(tokens[i + 1])])
     return sum(losses) / len(losses)
 
 
