@@ -1,15 +1,17 @@
-"""Schematics of chapter 8: inputs and labels as two strips, and the path of a leak."""
+"""Schematics of chapter 8: inputs and labels, the path of a leak, pads and their mask."""
 
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
 from figures import palette, plots
-from figures.drawing import Length, put_arrow, put_text
-from figures.svg import Figure
+from figures.drawing import Length, put_arrow, put_box, put_text, sheet
+from figures.svg import Figure, styled
 
 TOKENS = ("the", "blue", "owl", "sees")
 BLUE, OWL, SEES = 1, 2, 3
+SIZE, CELL = 4, 20
 Point = tuple[Length, Length]
 
 
@@ -40,8 +42,8 @@ def shifted_strips(tokens: Sequence[str]) -> Figure:
         alt=f"Two strips, one below the other. Inputs: {', '.join(inputs)}. Labels: "
         f"{', '.join(labels)}. A straight arrow leads from each input down to its label; a dashed "
         "arrow leads from each input back to the label before it, which is the same word.",
-        caption="The labels are the inputs shifted by one. Dashed arrows: the label of each "
-        "position stands among the inputs, one position to the right.",
+        caption="The labels are the inputs shifted by one. Dashed arrows: the label of a position "
+        "is also the input of the next position.",
     )
 
 
@@ -69,9 +71,93 @@ def leak_path() -> Figure:
         "layer 2. Thin arrows lead from each token up to itself and to all later tokens. One thick "
         "arrow in layer 1 leads backwards from sees to blue. In layer 2, dashed thick arrows lead "
         "on from blue to blue and from blue to owl.",
-        caption="The thick arrow is the only forbidden one. The dashed arrows are allowed, and "
-        "they carry what blue has read on to owl.",
+        caption="The solid thick arrow alone is forbidden. The dashed arrows are allowed, and they "
+        "carry what blue has read on to owl.",
     )
+
+
+@styled()
+def padded_strips() -> Figure:
+    """Draw a batch of two texts twice: with its pads on the right, and on the left."""
+    long, short, pads = ["the", "blue", "owl", "sees"], ["the", "owl"], ["pad", "pad"]
+    fig, axes = sheet(250)
+    for top, side, strip in ((14, "right", short + pads), (140, "left", pads + short)):
+        put_text(axes, 84, top, f"pads on the {side}", ha="left", weight="bold")
+        for row, words in enumerate((long, strip)):
+            y = top + 27 + 31 * row
+            put_text(axes, 72, y, f"text {row}", "muted", ha="right")
+            for column, word in enumerate(words):
+                role = "masked" if word == "pad" else "ink"
+                put_box(axes, 115 + 64 * column, y, 58, 25, role)
+                put_text(axes, 115 + 64 * column, y, word, role)
+        put_text(axes, 72, top + 84, "position", "accent", ha="right")
+        for position in range(2):
+            column = strip.index(short[position])
+            put_text(axes, 115 + 64 * column, top + 84, str(position), "accent")
+    return plots.figure(
+        fig,
+        alt="A batch of two texts: the blue owl sees, and the owl. With pads on the right, the "
+        "second row is the, owl, pad, pad; its tokens have the positions 0 and 1. With pads on the "
+        "left it is pad, pad, the, owl; its tokens still have the positions 0 and 1, but are in "
+        "columns 2 and 3.",
+        caption="The same batch, padded on either side. On the left, the last column holds a real "
+        "token of each text, and a token's position is no longer its column.",
+    )
+
+
+def padding_broadcast(real: Sequence[bool]) -> Figure:
+    """Draw how one row of real tokens becomes a mask for all queries, and joins the causal mask.
+
+    Raises: ValueError unless `real` has four entries.
+    """
+    if len(real) != SIZE:
+        raise ValueError(f"`real` must have {SIZE} entries, one for each key; got {len(real)}.")
+    queries = range(SIZE)
+    repeated = [[bool(on) for on in real] for _ in queries]
+    causal = [[key <= query for key in queries] for query in queries]
+    both = [[causal[query][key] and repeated[query][key] for key in queries] for query in queries]
+    fig, axes = sheet(216)
+    put_text(axes, 72, 14, "real[1]")
+    _cells(axes, 32, 26, repeated[:1])
+    put_arrow(axes, (72, 50), (72, 82))
+    put_text(axes, 80, 65, "for every query", "muted", ha="left")
+    for left, cells, name in (
+        (32, repeated, "not a pad"),
+        (154, causal, "causal"),
+        (276, both, "both"),
+    ):
+        _cells(axes, left, 88, cells)
+        put_text(axes, left + 40, 204, name)
+        for key in queries:
+            put_text(axes, left + CELL * (key + 0.5), 182, str(key), "key")
+            put_text(axes, left - 9, 88 + CELL * (key + 0.5), str(key), "query")
+    put_text(axes, 128, 128, "and")
+    put_text(axes, 250, 128, "=")
+    tokens = [str(key) for key in queries if real[key]]
+    return plots.figure(
+        fig,
+        alt=f"One row of four cells, of which {' and '.join(tokens)} are filled, is repeated for "
+        "four queries. Joined with the triangle of the causal mask by and, it leaves these cells: "
+        + "; ".join(f"query {query} to {_named(both[query])}" for query in queries) + ".",
+        caption="Filled cells may be attended to, queries in rows. The one row of text 1 serves "
+        "every query; the rows of its pads are left empty.",
+    )  # fmt: skip
+
+
+def _named(row: Sequence[bool]) -> str:
+    """The keys that a row allows, in words."""
+    return " and ".join(str(key) for key, on in enumerate(row) if on) or "none"
+
+
+def _cells(axes: Axes, left: Length, top: Length, rows: Sequence[Sequence[bool]]) -> None:
+    """Draw a mask: filled where it allows, hatched where it forbids."""
+    for row, columns in enumerate(rows):
+        for column, on in enumerate(columns):
+            look = {"facecolor": palette.light("accent" if on else "surface"),
+                    "edgecolor": palette.light("paper" if on else "masked")}  # fmt: skip
+            corner = (left + CELL * column + 1, top + CELL * row + 1)
+            hatch = None if on else "////"
+            axes.add_patch(Rectangle(corner, CELL - 2, CELL - 2, linewidth=0, hatch=hatch, **look))
 
 
 def _token(axes: Axes, x: Length, y: Length, text: str, role: str) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from figures.diagrams.masking import leak_path, shifted_strips
+from figures.diagrams.masking import leak_path, padded_strips, padding_broadcast, shifted_strips
 
 
 def test_the_strips_show_each_input_and_its_label():
@@ -23,3 +23,21 @@ def test_the_path_of_a_leak_shows_every_token_in_three_rows():
     for token in ("the", "blue", "owl", "sees"):
         assert figure.svg.count(f">{token}<") == 3
     assert "backwards from sees to blue" in figure.alt
+
+
+def test_a_short_text_is_padded_on_both_sides_and_keeps_its_positions():
+    figure = padded_strips()
+    assert figure.svg.count(">pad<") == 4
+    assert figure.svg.count(">sees<") == 2
+    assert figure.svg.count(">0<") == figure.svg.count(">1<") == 2
+
+
+def test_one_row_of_real_tokens_serves_every_query():
+    figure = padding_broadcast([False, False, True, True])
+    assert "2 and 3 are filled" in figure.alt
+    assert "query 0 to none; query 1 to none; query 2 to 2; query 3 to 2 and 3." in figure.alt
+
+
+def test_a_row_of_another_length_is_refused():
+    with pytest.raises(ValueError, match="4 entries, one for each key; got 3"):
+        padding_broadcast([True] * 3)
