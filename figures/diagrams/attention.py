@@ -37,8 +37,10 @@ def attention_diagram(
     unknown = set(lit) - set(PARTS)
     if unknown:
         raise ValueError(f"`lit` must name parts of {', '.join(PARTS)}; got {sorted(unknown)}.")
-    if not (2 <= n <= 5 and all(1 <= size <= 8 for size in (d_model, d_k, d_v))):
-        raise ValueError("`n` must be 2 to 5, and `d_model`, `d_k` and `d_v` must be 1 to 8.")
+    limits = {"n": (n, 2, 5), "d_model": (d_model, 1, 8), "d_k": (d_k, 1, 5), "d_v": (d_v, 1, 3)}
+    for name, (size, least, most) in limits.items():
+        if not least <= size <= most:
+            raise ValueError(f"`{name}` must be {least} to {most}; got {size}.")
     columns = {"X": d_model, "Q": d_k, "K": d_k, "V": d_v, "scores": n, "weights": n, "output": d_v}
     fig, axes = sheet(500)
     for name, width in columns.items():
@@ -74,7 +76,7 @@ def _matrix(axes: Axes, name: str, n: int, columns: int, *, hidden: bool, lit: b
     axes.add_patch(frame)
     beside = left + columns * CELL + 7
     axes.text(beside, top + n * CELL / 2 - 8, name, va="center", color=colour, weight="bold")
-    axes.text(beside, top + n * CELL / 2 + 8, f"({n}, {columns})", va="center", fontsize=10.5)
+    axes.text(beside, top + n * CELL / 2 + 8, f"({n}, {columns})", va="center", fontsize=12)
 
 
 def _steps(axes: Axes, n: int, d_v: int, masked: bool) -> None:
@@ -97,4 +99,4 @@ def _steps(axes: Axes, n: int, d_v: int, masked: bool) -> None:
         centre, top, _ = PARTS[name]
         left = centre - (n if name != "output" else d_v) * CELL / 2 - 8
         axes.text(left, top + n * CELL / 2, formula, ha="right", va="center",
-                  fontsize=12.5 if name == "scores" else 10.5)  # fmt: skip
+                  fontsize=12)  # fmt: skip

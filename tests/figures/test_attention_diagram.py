@@ -22,7 +22,11 @@ def test_a_mask_and_a_lit_part_are_drawn():
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"lit": ["softmax"]}, "must name parts of X, Q"), ({"n": 9}, "must be 2 to 5")],
+    [
+        ({"lit": ["softmax"]}, "must name parts of X, Q"),
+        ({"n": 9}, "must be 2 to 5; got 9"),
+        ({"d_v": 4}, "must be 1 to 3"),
+    ],
 )
 def test_what_does_not_fit_is_refused(options, words):
     with pytest.raises(ValueError, match=words):
