@@ -123,8 +123,11 @@ def about_shape(task: Task, expected: Numbers, got: Numbers) -> str:
         return TRANSPOSED
     if came.size == wanted.size and _equals(task, expected, got, came.reshape(wanted.shape)):
         return "the numbers are right, only the shape is not: an axis is missing or too many."
+    if wanted.ndim == 0:
+        what = "one True or False" if expected.kind == "bool" else "one number"
+        return f"{what} is expected for the whole input, and yours is an array."
     if came.ndim < wanted.ndim:
-        return "an axis too many was summed or picked away; say which axis you reduce."
+        return "axes are missing: they were summed, picked or reshaped away."
     sizes = zip(got.shape, expected.shape, strict=False)
     if came.ndim > wanted.ndim or all(own == size or size == 1 for own, size in sizes):
         return (

@@ -12,8 +12,8 @@ from typing import Any
 
 from checks.feedback.blocks import value_block
 from checks.feedback.describe import describe_numbers
+from checks.feedback.library_errors import about_library, about_shapes
 from checks.feedback.named_ideas import named_ideas
-from checks.feedback.numpy_or_torch import about_library
 from checks.feedback.verdict import Verdict
 from checks.feedback.words import (
     argument_blocks,
@@ -80,7 +80,8 @@ def _wrong_result(task: Task, trial: Trial, failing: list[Compared]) -> Verdict:
 
 
 def _raised(task: Task, got: Outcome, blocks: dict[str, Any]) -> Verdict:
-    sentences = (error_words(got.mistake), about_library(task, got.mistake))
+    mistake = got.mistake
+    sentences = (about_shapes(mistake), error_words(mistake), about_library(task, mistake))
     return make_verdict(task, Status.RAISED, *filter(None, sentences), **blocks)
 
 

@@ -17,6 +17,7 @@ from checks.status import Status
 from checks.task import Case, Law, Task
 
 CHANGED_ARGUMENT = "M36"
+AFTERNOON = {"01", "02", "03", "04", "07", "08", "09"}  # the chapters of the short path
 SENT_TO_READ = {Status.WRONG, Status.RAISED, Status.NOT_UNDERSTOOD, Status.TOO_SLOW}
 
 
@@ -42,9 +43,20 @@ def make_verdict(task: Task, status: Status, *sentences: str, **rest: Any) -> Ve
 
 
 def place_of(entry: Misconception, task: Task) -> str:
-    """Where to read about a misconception, unless its chapter is not written or comes later."""
+    """Where to read about a misconception.
+
+    The place of the task, if that of the misconception is not written, comes later, or leads from
+    the core pages of the afternoon to a page that a reader of these pages has not read.
+    """
     later = split_read(entry.read)[0][:2] > task.id.partition(".")[0].zfill(2)
-    return entry.read if entry.read and is_written(entry.read) and not later else task.read
+    aside = _of_the_afternoon(task.read) and not _of_the_afternoon(entry.read)
+    usable = entry.read and is_written(entry.read) and not later and not aside
+    return entry.read if usable else task.read
+
+
+def _of_the_afternoon(read: str) -> bool:
+    page = split_read(read)[0]
+    return page[:2] in AFTERNOON and not page.endswith("_deeper")
 
 
 def argument_blocks(task: Task, case: Case) -> tuple[Shown, ...]:

@@ -505,7 +505,7 @@ class TestWordsForWrongNumbers:
             (lambda q, k: scores(q, k) * (np.arange(len(q)) > 0)[:, None], "only row 0 differs"),
             (lambda q, k: scores(q, k) * (np.arange(len(k)) > 0), "only column 0 differs"),
             (lambda q, k: scores(q, k)[..., None] * np.ones(4), "broadcast"),
-            (lambda q, k: scores(q, k).sum(1), "an axis too many was summed"),
+            (lambda q, k: scores(q, k).sum(1), "axes are missing: they were summed"),
             (lambda q, k: scores(q, k) > 0, "the result is bool"),
         ],
     )

@@ -1,4 +1,4 @@
-"""What to say where an answer speaks to the arrays of one library in the words of the other."""
+"""What to say where a library stops: arrays that do not fit, NumPy's words for torch's arrays."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ MIXED = re.compile(
     r"|'(torch\.)?Tensor' and 'numpy\.ndarray'|'numpy\.ndarray' and '(torch\.)?Tensor'"
     r"|np\.ndarray \(got Tensor\)|combination of arguments - got \(.*numpy\.ndarray"
 )
+NUMPY_PRODUCT = re.compile(r"matmul: .*core dimension 0.*size (\d+) is different from (\d+)")
+TORCH_PRODUCT = re.compile(r"shapes cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)")
+BROADCAST = re.compile(r"could not be broadcast together with shapes (\([\d,]*\)) (\([\d,]*\))")
 
 
 def about_library(task: Task, mistake: Mistake) -> str:
@@ -58,3 +61,36 @@ def _belongs(asked: str, name: str, written: str, *classes: str) -> str:
         return ""
     what = f"this array is {NAMES[asked]}'s" if classes else f"{NAMES[asked]} has none"
     return f"{written} is {NAMES[other]}'s, and {what}."
+
+
+def about_shapes(mistake: Mistake) -> str:
+    """A sentence on shapes that do not fit, or nothing."""
+    product = NUMPY_PRODUCT.search(mistake.message)
+    if product:
+        return _about_product(product[2], product[1])
+    product = TORCH_PRODUCT.search(mistake.message)
+    if product:
+        return _about_product(product[1], product[2])
+    pair = BROADCAST.search(mistake.message)
+    return _about_pair(*map(_shape, pair.groups())) if pair else ""
+
+
+def _about_product(columns: str, rows: str) -> str:
+    return (
+        "In `A @ B`, A needs as many columns as B has rows; "
+        f"here the columns are {columns} and the rows {rows}."
+    )
+
+
+def _about_pair(first: tuple[int, ...], second: tuple[int, ...]) -> str:
+    text = (
+        f"Arrays of shapes {first} and {second} cannot be combined number by number: counted from "
+        "the last axis, each axis must be equally long in both, or have the length 1."
+    )
+    if first[:-1] == second or second[:-1] == first:
+        text += " Did a sum or a maximum lose its axis? `keepdims=True` keeps it."
+    return text
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    return tuple(int(size) for size in re.findall(r"\d+", text))
