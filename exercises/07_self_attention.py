@@ -57,6 +57,15 @@ def with_switches(q, k, v, *, scale=None, axis=-1, weigh=None):
     return (weigh or (lambda scores: softmax(scores, axis)))(table) @ v
 
 
+def sums_dropped(scores):
+    exponentials = np.exp(scores)
+    return exponentials / exponentials.sum(-1)
+
+
+def maxima_dropped(scores):
+    return softmax(scores - scores.max(-1))
+
+
 def one_hot(table):
     return np.eye(table.shape[-1])[table.argmax(-1)]
 
@@ -94,6 +103,10 @@ ATTENTION_WRONG = [
     Wrong("M18", lambda q, k, v: with_switches(q, k, v, weigh=lambda s: 1 / (1 + np.exp(-s)))),
     Wrong("M19", lambda q, k, v: with_switches(q, k, v, weigh=lambda s: softmax(softmax(s)))),
     Wrong("M33", lambda q, k, v: with_switches(q, k, v, weigh=lambda s: softmax(s).T)),
+    Wrong("M15", lambda q, k, v: with_switches(q, k, v, weigh=sums_dropped)),
+    Wrong("M15", lambda q, k, v: with_switches(q, k, v, weigh=maxima_dropped)),
+    Wrong("M670", lambda q, k, v: with_switches(q, k, v, scale=1 / np.sqrt(v.shape[-1]))),
+    Wrong("M85", lambda q, k, v: with_switches(q, k, v, scale=1 / np.sqrt(len(k)))),
 ]  # fmt: skip
 
 
@@ -149,6 +162,11 @@ def down_the_columns(x, w_q, w_k, w_v):
     return softmax(table, -2) @ (x @ w_v)
 
 
+def axis_dropped(x, w_q, w_k, w_v):
+    table = x @ w_q @ (x @ w_k).swapaxes(-1, -2) / np.sqrt(w_q.shape[-1])
+    return sums_dropped(table) @ (x @ w_v)
+
+
 def transposed_maps(x, w_q, w_k, w_v):
     return self_attention(x, w_q.T, w_k.T, w_v.T)
 
@@ -162,6 +180,8 @@ SELF_ATTENTION_WRONG = [
     Wrong("M482", all_axes_turned),
     Wrong("M482", in_torch(all_axes_turned)),
     Wrong("M11", down_the_columns),
+    Wrong("M15", axis_dropped),
+    Wrong("M671", lambda x, *maps: x + self_attention(x, *maps)),
     Wrong("M01", lambda x, w_q, w_k, w_v: attend(x @ w_q, x @ w_k, x @ w_v, scale=1.0).output),
     Wrong("M03", lambda x, w_q, w_k, w_v: attend(
         x @ w_q, x @ w_k, x @ w_v, scale=1 / np.sqrt(x.shape[-1])).output),
@@ -346,7 +366,7 @@ EXERCISE = Exercise(
         Task(
             id="7.1", name="mix", title="Mix the values", difficulty=1, importance=5, minutes=5,
             reference=mix, cases=mix_cases,
-            read="chapters/07_self_attention_deeper.html#the-weights-mix-the-values",
+            read="chapters/07_self_attention.html#one-function-five-steps",
             wrong=[
                 Wrong("M33", lambda weights, values: weights.T @ values),
                 Wrong("M17", lambda weights, values: 0 * weights @ values + values.mean(0)),
@@ -384,14 +404,16 @@ EXERCISE = Exercise(
             ],
         ),
         Task(
-            id="7.6", name="is_equivariant", title="Test for order-blindness", difficulty=3,
-            importance=4, minutes=10, reference=is_equivariant, cases=equivariance_cases,
+            id="7.6", name="is_equivariant", title="Test for permutation equivariance",
+            difficulty=3, importance=4, minutes=10, reference=is_equivariant,
+            cases=equivariance_cases,
             read="chapters/07_self_attention.html#order-is-invisible-without-a-mask",
             wrong=[
                 Wrong("M99", lambda f, x, p: bool(np.allclose(f(x[p]), f(x)))),
                 Wrong("M100", lambda f, x, p: bool(
                     np.allclose(f(x[p]), f(x)[np.argsort(p)]))),
                 Wrong("M101", a_dot_product),
+                Wrong("M672", lambda f, x, p: f(x[p]) == f(x)[p]),
             ],
         ),
         Task(

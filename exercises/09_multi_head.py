@@ -52,6 +52,21 @@ def split_front_axes(x, heads):
     return x.reshape(*x.shape[:-1], heads, -1).swapaxes(0, 1)
 
 
+def split_of_one_sentence(x, heads):
+    n, d_model = x.shape  # an error where there is a batch
+    return x.reshape(heads, n, d_model // heads)
+
+
+def swapped_of_one_sentence(x, heads):
+    n, d_model = x.shape  # an error where there is a batch
+    return x.reshape(n, heads, d_model // heads).swapaxes(0, 1)
+
+
+def split_to_the_front(x, heads):
+    """The heads become the last axis of the reshape, and the first of the result."""
+    return x.reshape(*x.shape[:-1], -1, heads).swapaxes(-3, -2)
+
+
 def merge_by_view(x):
     *batch, heads, n, d_k = x.shape
     return x.reshape(*batch, n, heads * d_k)
@@ -88,6 +103,25 @@ def loop_cases(rng):
         return Case((rng.normal(size=(n, d_model)), *maps, w_o), about=about)
 
     return [draw(3, 4, 2, 2, 2), draw(2, 5, 3, 2, 7), draw(3, 6, 2, 5, 3)]
+
+
+def outputs_of_heads(x, w_q, w_k, w_v):
+    maps = zip(w_q, w_k, w_v, strict=True)
+    return [attend(x @ q, x @ k, x @ v) for q, k, v in maps]
+
+
+def pairs_concatenated(x, w_q, w_k, w_v, w_o):
+    return np.concatenate(outputs_of_heads(x, w_q, w_k, w_v), axis=-1) @ w_o
+
+
+def concatenated_below(x, w_q, w_k, w_v, w_o):
+    return np.concatenate([pair.output for pair in outputs_of_heads(x, w_q, w_k, w_v)]) @ w_o
+
+
+def one_after_another(x, w_q, w_k, w_v, w_o):
+    for q, k, v in zip(w_q, w_k, w_v, strict=True):
+        x = attend(x @ q, x @ k, x @ v).output
+    return x @ w_o
 
 
 def one_softmax(q, k, v):
@@ -151,7 +185,7 @@ BLOCK_WRONG = [
     Wrong("M41", block_wrong(mix=one_softmax)),
     Wrong("M43", block_wrong(order=(2, 1, 0))),
     Wrong("M43", block_wrong(order=(1, 2, 0))),
-    Wrong("M43", per_head_order),
+    Wrong("M677", per_head_order),
     Wrong("M06", block_wrong(order=(1, 0, 2))),
     Wrong("M44", block_wrong(bias=(0, 1))),
     Wrong("M44", block_wrong(bias=(1, 0))),
@@ -214,6 +248,13 @@ def prune_cases(rng):
 
 def prune_columns(w_o, heads, head):
     return prune(w_o.T, heads, head).T
+
+
+def prune_columns_by_rows(w_o, heads, head):
+    """The rows of a head, taken for columns."""
+    d_v = len(w_o) // heads
+    columns = np.arange(w_o.shape[1]) // d_v
+    return w_o * (columns != head)
 
 
 def prune_interleaved(w_o, heads, head):
@@ -283,7 +324,17 @@ EXERCISE = Exercise(
             wrong=[
                 Wrong("M37", split_by_view), Wrong("M39", split_interleaved),
                 Wrong("M37", lambda x, heads: x.reshape(heads, x.shape[-2], -1)),
+                Wrong("M37", lambda x, heads: x.reshape(heads, x.shape[0], -1)),
+                Wrong("M37", lambda x, heads: x.reshape(
+                    heads, x.shape[-2], x.shape[-1] // heads)),
+                Wrong("M37", lambda x, heads: x.reshape(
+                    heads, x.shape[0], x.shape[-1] // heads)),
+                Wrong("M37", split_of_one_sentence),
+                Wrong("M39", split_to_the_front),
                 Wrong("M120", split_front_axes),
+                Wrong("M673", lambda x, heads: x.reshape(x.shape[0], heads, -1).swapaxes(0, 1)),
+                Wrong("M673", lambda x, heads: x.reshape(x.shape[-2], heads, -1).swapaxes(0, 1)),
+                Wrong("M673", swapped_of_one_sentence),
             ],
         ),
         Task(
@@ -292,6 +343,9 @@ EXERCISE = Exercise(
             wrong=[
                 Wrong("M38", merge_by_view), Wrong("M39", merge_interleaved),
                 Wrong("M38", lambda x: x.reshape(x.shape[-2], -1)),
+                Wrong("M38", lambda x: x.reshape(x.shape[1], -1)),
+                Wrong("M673", lambda x: x.swapaxes(-3, -2).reshape(x.shape[-2], -1)),
+                Wrong("M673", lambda x: x.swapaxes(0, 1).reshape(x.shape[1], -1)),
                 Wrong("M120", merge_front_axes),
             ],
         ),
@@ -303,6 +357,9 @@ EXERCISE = Exercise(
                 Wrong("M40", lambda *args: loop(*args, project=False)),
                 Wrong("M38", by_view),
                 Wrong("M41", loop_one_softmax),
+                Wrong("M674", pairs_concatenated),
+                Wrong("M675", concatenated_below),
+                Wrong("M676", one_after_another),
                 Wrong("M01", lambda *args: loop(*args, scale=1.0)),
                 Wrong("M03", lambda x, *maps: loop(x, *maps, scale=1 / np.sqrt(x.shape[-1]))),
             ],
@@ -320,6 +377,7 @@ EXERCISE = Exercise(
             wrong=[
                 Wrong("M124", changes_by_columns), Wrong("M39", changes_interleaved),
                 Wrong("M42", lambda outputs, w_o: outputs @ rows_of(w_o, len(outputs))[0]),
+                Wrong("M678", lambda outputs, w_o: outputs @ w_o),
             ],
         ),
         Task(
@@ -327,15 +385,22 @@ EXERCISE = Exercise(
             minutes=5, reference=parameters, cases=parameter_cases, read=f"{PAGE}#what-heads-cost",
             wrong=[
                 Wrong("M126", lambda d, heads, bias: d * (d + bias) * (3 * heads + 1)),
+                Wrong("M126", lambda d, heads, bias: heads * 4 * d * d + bias * 4 * d),
+                Wrong("M126", lambda d, heads, bias: heads * 4 * d * (d + bias)),
+                Wrong("M126", lambda d, heads, bias: (3 * heads + 1) * d * d + bias * 4 * d),
                 Wrong("M127", lambda d, heads, bias: 3 * d * (d + bias)),
+                Wrong("M679", lambda d, heads, bias: 4 * d * d + bias * (3 * (d // heads) + d)),
+                Wrong("M679", lambda d, heads, bias: 4 * d * d + bias * 4 * (d // heads)),
                 Wrong("M125", lambda d, heads, bias: 4 * d * d),
             ],
         ),
         Task(
             id="9.7", name="prune", title="Prune a head", difficulty=3, importance=3, minutes=10,
-            reference=prune, cases=prune_cases, read=f"{PAGE}#in-a-real-model",
+            reference=prune, cases=prune_cases,
+            read=f"{PAGE}#the-output-projection-adds-the-heads",
             wrong=[
-                Wrong("M124", prune_columns), Wrong("M39", prune_interleaved),
+                Wrong("M124", prune_columns), Wrong("M124", prune_columns_by_rows),
+                Wrong("M39", prune_interleaved),
                 Wrong("M121", lambda w_o, heads, head: w_o - prune(w_o, heads, head)),
                 Wrong("M129", lambda w_o, heads, head: prune(w_o, heads, head - 1)),
             ],
