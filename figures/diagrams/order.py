@@ -1,0 +1,114 @@
+"""Schematics of chapter 7: a sum that has no order, and four ways to tell the position."""
+
+import math
+
+from matplotlib.axes import Axes
+from matplotlib.patches import Arc, Circle
+
+from figures import palette, plots
+from figures.drawing import Length, put_arrow, put_box, put_text, sheet
+from figures.svg import Figure, styled
+
+WEIGHTS = {"dog": 0.2, "bites": 0.3, "man": 0.5}
+TURN = 10  # degrees for each position
+APART = 40  # degrees between the query and the key before they are rotated
+
+
+@styled()
+def same_sum() -> Figure:
+    """Draw what bites receives in both orders of dog bites man: the same three terms."""
+    fig, axes = sheet(268)
+    for top, words in ((0, ("dog", "bites", "man")), (134, ("man", "bites", "dog"))):
+        put_box(axes, 180, top + 88, 112, 24, "output", linewidth=1.6)
+        put_text(axes, 180, top + 88, "output at bites")
+        for x, word in zip((64, 180, 296), words, strict=True):
+            weight = WEIGHTS[word]
+            put_box(axes, x, top + 18, 76, 24, "value")
+            put_text(axes, x, top + 18, word, weight="bold" if word == "bites" else "normal")
+            end = (180 + (x - 180) * 0.4, top + 74)
+            put_arrow(axes, (x, top + 32), end, "value", linewidth=8 * weight)
+            put_text(
+                axes,
+                (x + end[0]) / 2 + (14 if x == 180 else 26 if x > 180 else -26),
+                top + 51,
+                f"{weight}",
+            )
+        terms = " + ".join(f"{WEIGHTS[word]} {word}" for word in words)
+        put_text(axes, 180, top + 113, f"= {terms}", "output")
+    return plots.figure(
+        fig,
+        alt="Two rows. Above, dog bites man: the output at bites is 0.2 times the value of dog "
+        "plus 0.3 times that of bites plus 0.5 times that of man. Below, man bites dog: the same "
+        "three terms in the opposite order.",
+        caption="Without a mask and positions, bites gives each word the same weight in both "
+        "orders, because queries and keys are the same. The same terms give the same sum.",
+    )
+
+
+@styled()
+def four_ways_in() -> Figure:
+    """Draw the steps of attention, and where each positional encoding enters them."""
+    fig, axes = sheet(272)
+    for y, name, role in (
+        (46, "X", "ink"), (124, "Q and K", "query"), (190, "scores", "ink"),
+        (248, "weights", "ink"),
+    ):  # fmt: skip
+        put_box(axes, 62, y, 84, 28, role, linewidth=1.6)
+        put_text(axes, 62, y, name, weight="bold")
+    for start, end, step in (
+        (62, 108, "1 project"), (140, 174, "2 score"), (206, 232, "3 scale, 4 softmax"),
+    ):  # fmt: skip
+        put_arrow(axes, (62, start), (62, end))
+        put_text(axes, 70, (start + end) / 2, step, "muted", ha="left")
+    put_text(axes, 180, 12, "once, before the first layer", "muted", ha="left")
+    put_text(axes, 180, 92, "in every layer", "muted", ha="left")
+    for y, words in (
+        (34, "position embeddings"), (58, "sinusoids"), (124, "rotary positions"),
+        (190, "biases of the score"),
+    ):  # fmt: skip
+        put_text(axes, 180, y, words, "accent", ha="left", weight="bold")
+    for y, verb in ((46, "add"), (124, "rotate"), (190, "add")):
+        put_arrow(axes, (172, y), (106, y), "accent")
+        put_text(axes, 142, y - 9, verb, "accent")
+    return plots.figure(
+        fig,
+        alt="The steps of attention from X to Q and K, to the scores and to the weights. Position "
+        "embeddings and sinusoids are added to X, once, before the first layer. In every layer, "
+        "rotary positions rotate Q and K, and biases are added to the scores.",
+        caption="Four ways to tell the position, and the step at which each one enters.",
+    )
+
+
+@styled()
+def rotary_pair() -> Figure:
+    """Draw one pair of a query and a key, not rotated, and at two pairs of positions."""
+    fig, axes = sheet(168)
+    axes.set_aspect("equal")
+    cases = {"not rotated": (0, 0), "positions 5 and 2": (5, 2), "positions 8 and 5": (8, 5)}
+    apart = []
+    for middle, (title, (query, key)) in zip((60, 180, 300), cases.items(), strict=True):
+        high, low = APART + TURN * query, TURN * key
+        apart.append(high - low)
+        put_text(axes, middle, 12, title)
+        axes.add_patch(Circle((middle, 92), 44, fill=False, edgecolor=palette.light("line"),
+                              linewidth=1.2))  # fmt: skip
+        _hand(axes, middle, "query", "q", high)
+        _hand(axes, middle, "key", "k", low)
+        axes.add_patch(Arc((middle, 92), 34, 34, theta1=-high, theta2=-low,
+                           edgecolor=palette.light("ink"), linewidth=1.6))  # fmt: skip
+        put_text(axes, middle, 156, f"{high - low}° apart")
+    return plots.figure(
+        fig,
+        alt="Three clocks, each with a hand for the query and one for the key. Not rotated, they "
+        f"are {apart[0]} degrees apart; at positions 5 and 2 they are {apart[1]} degrees apart, "
+        f"and at positions 8 and 5 again {apart[2]}.",
+        caption="One pair of components of a query q and a key k. Move both words by three "
+        "positions, and the angle between the arrows stays the same.",
+    )
+
+
+def _hand(axes: Axes, middle: Length, role: str, name: str, degrees: Length) -> None:
+    """Draw an arrow from the middle of a clock, turned counter-clockwise from three o'clock."""
+    along = math.cos(math.radians(degrees)), -math.sin(math.radians(degrees))
+    put_arrow(axes, (middle, 92), (middle + 44 * along[0], 92 + 44 * along[1]), role, linewidth=2.2)
+    put_text(axes, middle + 53 * along[0], 92 + 53 * along[1], name, role, weight="bold")

@@ -1,0 +1,33 @@
+"""The schematics of order in chapters 7 and 9 show what their pages say."""
+
+import numpy as np
+
+from figures.diagrams.order import WEIGHTS, four_ways_in, rotary_pair, same_sum
+from figures.diagrams.split_order import HEADS, heads_of, split_order
+from lib.attention.heads import split_heads
+
+
+def test_bites_receives_the_same_terms_in_both_orders():
+    figure = same_sum()
+    assert sum(WEIGHTS.values()) == 1
+    for word, weight in WEIGHTS.items():
+        assert figure.svg.count(f"{weight} {word}") == 2
+
+
+def test_each_way_to_tell_the_position_is_named_where_it_enters():
+    figure = four_ways_in()
+    for words in ("position embeddings", "sinusoids", "rotary positions", "biases of the score"):
+        assert words in figure.svg
+
+
+def test_the_rotary_angle_depends_on_the_distance_alone():
+    figure = rotary_pair()
+    assert figure.svg.count("70° apart") == 2
+    assert figure.svg.count("40° apart") == 1
+
+
+def test_the_split_that_is_drawn_is_the_split_of_the_library():
+    numbers = np.arange(12.0).reshape(3, 4)
+    assert heads_of(swap=True) == split_heads(numbers, HEADS).reshape(HEADS, -1).tolist()
+    assert heads_of(swap=False) == numbers.reshape(HEADS, -1).tolist()
+    assert "head 1" in split_order().svg
