@@ -42,6 +42,16 @@ def _over(divisor):
     return wrong
 
 
+def _weights_first(d_k):
+    """The projections multiplied from the left: no error only where d_k equals n."""
+
+    def wrong(x, W_q, W_k):
+        q, k = W_q @ x, W_k @ x
+        return q @ k.T / math.sqrt(d_k(q, W_q))
+
+    return wrong
+
+
 SCORES = [
     Wrong("M01", _over(lambda x, q: 1)),
     Wrong("M02", _over(lambda x, q: q.shape[-1])),
@@ -52,6 +62,8 @@ SCORES = [
     Wrong("M05", lambda x, W_q, W_k: (x @ W_q).T @ (x @ W_k) / math.sqrt(W_q.shape[-1])),
     Wrong("M05", lambda x, W_q, W_k: (x @ W_q) @ (x @ W_k) / math.sqrt(W_q.shape[-1])),
     Wrong("M06", lambda x, W_q, W_k: scaled_scores(x, W_k, W_q)),
+    Wrong("M640", _weights_first(lambda q, W_q: q.shape[-1])),
+    Wrong("M640", _weights_first(lambda q, W_q: W_q.shape[-1])),
 ]
 
 
@@ -85,6 +97,11 @@ def _one_table(q, k):
     return functional.softmax(scores.reshape(-1)).reshape(scores.shape)
 
 
+def _axis_dropped(q, k):
+    exponentials = np.exp(dot_product.scores(q, k))
+    return exponentials / exponentials.sum(axis=-1)
+
+
 WEIGHTS = [
     Wrong("M09", _scale_late),
     Wrong("M01", _softmax_of(lambda d_k: 1)),
@@ -92,6 +109,9 @@ WEIGHTS = [
     Wrong("M04", _softmax_of(lambda d_k: math.sqrt(d_k))),
     Wrong("M11", _softmax_of(lambda d_k: 1 / math.sqrt(d_k), axis=0)),
     Wrong("M12", _one_table),
+    Wrong("M15", _axis_dropped),
+    Wrong("M85", lambda q, k: functional.softmax(q @ k.T / math.sqrt(len(k)))),
+    Wrong("M85", lambda q, k: functional.softmax(q @ k.T / math.sqrt(len(k) * q.shape[-1]))),
 ]
 
 
@@ -115,20 +135,63 @@ def width_cases(rng):
     return [Case((d_k, seed), about=f"d_k = {d_k}, seed {seed}") for d_k in (3, 7, 31)]
 
 
-def _not_near(value_of):
-    """Whether the answer is not what a wrong idea would measure."""
+SIZES = (3, 7, 31)
 
+
+def _measured(answer, case):
+    """What the answer measures at each size, divided by the right variance."""
+    return [float(answer(d_k, case.args[1])) / d_k for d_k in SIZES]
+
+
+def _once(holds):
+    """A law that looks at all sizes itself: asked about the smallest case alone."""
+    return lambda answer, case: case.args[0] != SIZES[0] or holds(answer, case)
+
+
+def _not_near(value_of):
+    """Whether the answer is not, at every size, what a wrong idea would measure."""
+
+    @_once
     def holds(answer, case):
-        got, wrong = np.asarray(answer(*case.args), dtype=float), value_of(case.args[0])
-        return got.shape != () or not abs(got / wrong - 1) < 0.08
+        pairs = zip(SIZES, _measured(answer, case), strict=True)
+        return not all(abs(share * d_k / value_of(d_k) - 1) < 0.08 for d_k, share in pairs)
 
     return holds
 
 
+@_once
+def _steady(answer, case):
+    """Whether chance moves the estimate by little: one query for all keys moves it by much."""
+    d_k, seed = 3, case.args[1]
+    found = [float(answer(d_k, seed + more)) for more in range(6)]
+    if not np.isfinite(found).all() or np.std(found) < 0.15 * abs(np.mean(found)):
+        return True
+    return f"for d_k = {d_k} six seeds gave from {min(found):.2g} to {max(found):.2g}"
+
+
+@_once
+def _unit(answer, case):
+    """Whether the components have unit variance: if not, the result is another multiple of d_k."""
+    shares = _measured(answer, case)
+    share = sum(shares) / len(shares)
+    if not share > 0 or max(shares) > 1.1 * min(shares) or abs(share - 1) < 0.08:
+        return True
+    return f"you measured about {share:.2g} d_k at every d_k"
+
+
+@_once
+def _summed_over_components(answer, case):
+    return not _measured(answer, case)[-1] >= 20
+
+
+@_once
+def _zero_mean(answer, case):
+    """Whether the components are neither uniform from 0 to 1 nor coins that show 0 and 1."""
+    return all(_not_near(lambda d_k, c=c: c * d_k)(answer, case) for c in (7 / 144, 3 / 16))
+
+
 def _near(answer, case):
-    got = np.asarray(answer(*case.args), dtype=float)
-    if got.shape != ():
-        return f"your answer has shape {got.shape}, and one number is asked for"
+    got = float(answer(*case.args))
     if abs(got / case.args[0] - 1) < 0.08:
         return True
     return f"d_k is {case.args[0]} and you measured {got:.3g}"
@@ -140,11 +203,20 @@ def _follows_seed(answer, case):
     return first == again != other
 
 
+def _one_number(answer, case):
+    shape = np.shape(answer(*case.args))
+    return shape == () or f"your answer has shape {shape}"
+
+
 MEASURED = [
-    Law("M89", "a variance is not its own root", _not_near(math.sqrt)),
-    Law("M146", "the raw products are measured", _not_near(lambda d_k: 1)),
+    Law(None, "the answer is one number", _one_number),
+    Law("M89", "the result is a variance, not a standard deviation", _not_near(math.sqrt)),
+    Law("M146", "the result grows with d_k", _not_near(lambda d_k: 1)),
     Law("M145", "queries and keys are sampled separately", _not_near(lambda d_k: 2 * d_k)),
-    Law("M86", "the numbers have mean 0", _not_near(lambda d_k: 7 / 144 * d_k)),
+    Law("M86", "the components have mean 0", _zero_mean),
+    Law("M643", "the components have variance 1", _unit),
+    Law("M644", "the sums run over the components", _summed_over_components),
+    Law("M645", "each pair has a query of its own", _steady),
     Law(None, "the measured variance is within 8% of d_k", _near),
     Law(None, "the same seed gives the same estimate, another seed another", _follows_seed),
 ]
@@ -155,6 +227,27 @@ def _uniform_variance(d_k, seed):
     return (q * k).sum(-1).var()
 
 
+def _coins_of_0_and_1(d_k, seed):
+    q, k = generator(seed).integers(0, 2, (2, SAMPLES, d_k))
+    return (q * k).sum(-1).var()
+
+
+def _from_minus_1_to_1(d_k, seed):
+    q, k = generator(seed).uniform(-1, 1, (2, SAMPLES, d_k))
+    return (q * k).sum(-1).var()
+
+
+def _summed_over_pairs(d_k, seed):
+    q, k = generator(seed).standard_normal((2, SAMPLES, d_k))
+    return (q * k).sum(0).var()
+
+
+def _one_query(d_k, seed):
+    rng = generator(seed)
+    q, k = rng.standard_normal(d_k), rng.standard_normal((SAMPLES, d_k))
+    return (k @ q).var()
+
+
 VARIANCE = [
     Wrong("M89", lambda d_k, seed: _products(d_k, seed).std()),
     Wrong("M146", lambda d_k, seed: (_products(d_k, seed) / math.sqrt(d_k)).var()),
@@ -162,6 +255,10 @@ VARIANCE = [
         "M145", lambda d_k, seed: (generator(seed).normal(size=(SAMPLES, d_k)) ** 2).sum(-1).var()
     ),
     Wrong("M86", _uniform_variance),
+    Wrong("M86", _coins_of_0_and_1),
+    Wrong("M643", _from_minus_1_to_1),
+    Wrong("M644", _summed_over_pairs),
+    Wrong("M645", _one_query),
 ]
 
 
@@ -188,6 +285,9 @@ DIVISORS = [
     Wrong("M03", lambda d_model, heads, n: math.sqrt(d_model)),
     Wrong("M85", lambda d_model, heads, n: math.sqrt(d_model / heads * n)),
     Wrong("M04", lambda d_model, heads, n: 1 / math.sqrt(d_model / heads)),
+    Wrong("M641", lambda d_model, heads, n: math.sqrt(d_model) / heads),
+    Wrong("M642", lambda d_model, heads, n: math.sqrt(heads)),
+    Wrong("M642", lambda d_model, heads, n: heads),
 ]
 
 
@@ -509,7 +609,7 @@ EXERCISE = Exercise(
         Task(
             id="5.2",
             name="weights",
-            title="Before the softmax, not after",
+            title="From queries and keys to weights",
             difficulty=1,
             importance=4,
             minutes=5,
@@ -571,7 +671,7 @@ EXERCISE = Exercise(
         Task(
             id="5.7",
             name="fold",
-            title="Fold the scale away",
+            title="Fold the scale into the projection",
             difficulty=2,
             importance=3,
             minutes=6,

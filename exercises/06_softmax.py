@@ -36,6 +36,8 @@ BY_HAND = [
     Wrong("M17", np.full(3, 1 / 3)),
     Wrong("M18", _sigmoid(LOGARITHMS)),
     Wrong("M19", functional.softmax(functional.softmax(LOGARITHMS))),
+    Wrong("M646", np.array([0.0, 2.0, 5.0]) / 7),
+    *(Wrong("M646", np.round(np.array([0.0, 2.0, 5.0]) / 7, places)) for places in (2, 3)),
 ]
 
 
@@ -75,6 +77,20 @@ def _axis_dropped(shift):
     return answer
 
 
+def _maximum_dropped(scores, axis):
+    """Subtract maxima without their axis, and divide by sums that kept it."""
+    return _shares(np.exp(scores - scores.max(axis)), axis)
+
+
+def _both_dropped(scores, axis):
+    exponentials = np.exp(scores - scores.max(axis))
+    return exponentials / exponentials.sum(axis)
+
+
+def _last_axis_summed(scores, axis):
+    return _shares(np.exp(scores - scores.max(axis, keepdims=True)), -1)
+
+
 def _minimum_subtracted(scores, axis):
     return _shares(np.exp(scores - scores.min(axis, keepdims=True)), axis)
 
@@ -100,6 +116,9 @@ SOFTMAX = [
     Wrong("M15", _axis_dropped(lambda scores, axis: scores.max(axis, keepdims=True))),
     Wrong("M15", _axis_dropped(lambda scores, axis: scores.max())),
     Wrong("M15", _axis_dropped(lambda scores, axis: 0)),
+    Wrong("M15", _maximum_dropped),
+    Wrong("M15", _both_dropped),
+    Wrong("M177", _last_axis_summed),
     Wrong("M16", _all_to_the_largest),
     Wrong("M17", lambda scores, axis: np.full(scores.shape, 1 / scores.shape[axis])),
     Wrong("M18", lambda scores, axis: _sigmoid(scores)),
@@ -126,6 +145,7 @@ def temperature_cases(rng):
         Case((rng.normal(size=(2, 5)), 0.7), about="2 rows of 5 scores, T = 0.7"),
         Case((_near(40, rng, 3, 1 / 64**2), 1 / 64), about="scores near 40, T = 1/64: s/T is 2560"),
         Case((APART, 0.5), about="2 rows, one near 0 and one near -900, T = 0.5"),
+        Case((_near(600, rng, 3), 0.5), about="scores near 600, T = 0.5: s/T is 1200"),
     ]
 
 
@@ -134,12 +154,24 @@ def _one_maximum(scores, temperature):
     return _shares(np.exp(scaled - scaled.max()))
 
 
+def _maximum_undivided(scores, temperature):
+    highest = scores.max(-1, keepdims=True)
+    return _shares(np.exp(scores / temperature - highest))
+
+
+def _rows_dropped(scores, temperature):
+    exponentials = np.exp(scores / temperature - (scores / temperature).max(-1, keepdims=True))
+    return exponentials / exponentials.sum(-1)
+
+
 TEMPERATURE = [
     Wrong("M91", _one_maximum),
     Wrong("M92", lambda scores, temperature: functional.softmax(scores * temperature)),
     Wrong("M178", lambda scores, temperature: functional.softmax(scores)),
     Wrong("M160", lambda scores, temperature: functional.softmax(scores) / temperature),
     Wrong("M13", lambda scores, temperature: _shares(np.exp(scores / temperature))),
+    Wrong("M647", _maximum_undivided),
+    Wrong("M15", _rows_dropped),
     Wrong(
         "M11", lambda scores, temperature: functional.softmax(scores, 0, temperature=temperature)
     ),
@@ -177,6 +209,9 @@ BEHIND = [
     Wrong("M167", lambda weights: _centred(np.log2(weights))),
     Wrong("M182", lambda weights: -scores_behind(weights)),
     Wrong("M183", lambda weights: np.log(weights) - np.log(weights).mean()),
+    Wrong("M15", lambda weights: np.log(weights) - np.log(weights).mean(-1)),
+    Wrong("M648", lambda weights: np.log(_centred(weights))),
+    Wrong("M648", lambda weights: _centred(np.log(_centred(weights)))),
 ]
 
 

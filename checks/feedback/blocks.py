@@ -78,18 +78,26 @@ def indent(text: str) -> str:
 
 
 def numbers_text(numbers: Numbers) -> str:
-    """An array with three digits, its columns aligned."""
+    """An array with three digits, or what it takes to tell a row's numbers apart, aligned."""
     values = numbers.values
     if values is None or values.size > MOST_SHOWN:
         return f"{numbers.dtype} array of shape {numbers.shape}"
     if values.shape == ():
         return number(values[()])
-    words = np.vectorize(number, otypes=[object])(values) if values.size else values.astype(object)
+    words = values.astype(object)
+    for row in np.ndindex(values.shape[:-1]):
+        words[row] = _row_words(values[row])
     width = max((len(word) for word in words.flat), default=0)
     text = np.array2string(
         words, formatter={"all": lambda word: str(word).rjust(width)}, max_line_width=100
     )
     return text.replace("\n\n", "\n")
+
+
+def _row_words(row: np.ndarray) -> list[str]:
+    """The numbers of one row with three digits, or as many as show which of them differ."""
+    by_digits = [[number(value, digits) for value in row] for digits in range(3, 7)]
+    return next(words for words in by_digits if len({*words}) == len({*by_digits[-1]}))
 
 
 def side_by_side(blocks: tuple[Shown, ...]) -> list[str]:

@@ -89,10 +89,10 @@ def describe_difference(
         about_nan(expected, got)
         or about_bool(expected, got)
         or about_inputs(task, case, got)
+        or about_rounding(expected, got)
         or about_sums(expected, got)
         or about_factor(task, failing)
         or about_order(task, expected, got)
-        or about_rounding(expected, got)
         or about_place(task, expected, got)
     )
 
@@ -155,8 +155,9 @@ def about_nan(expected: Numbers, got: Numbers) -> str:
     if np.isnan(got.values.astype(float)).any() and not np.isnan(expected.values).any():
         count = int(np.isnan(got.values).sum())
         return (
-            f"{count} of {got.values.size} numbers are NaN, which comes from 0/0, inf - inf "
-            "or inf/inf; look for a division by a sum of zero or for an overflow in exp."
+            f"{count} of {got.values.size} numbers are NaN, which comes from 0/0, inf - inf, "
+            "inf/inf, or the logarithm or root of a negative number; look for a division by a sum "
+            "of zero, an overflow in exp, or a negative argument."
         )
     if np.isinf(got.values.astype(float)).any() and not np.isinf(expected.values).any():
         return "some numbers are infinite: a division by zero, or exp of a large number."
@@ -217,12 +218,18 @@ def about_rounding(expected: Numbers, got: Numbers) -> str:
     """The right numbers with a few digits."""
     # One digit of one number may be an accident; of several numbers it is not.
     fewest = 1 if expected.values.size > 1 else 2
-    rounded = (np.round(expected.values.astype(float), digits) for digits in range(fewest, 5))
     if expected.kind == "float" and any(
-        np.allclose(got.values, values, atol=1e-12) for values in rounded
+        _is_rounded(expected.values.astype(float), got.values.astype(float), digits)
+        for digits in range(fewest, 5)
     ):
         return "these are the right numbers, rounded; give them with full precision."
     return ""
+
+
+def _is_rounded(expected: np.ndarray, got: np.ndarray, digits: int) -> bool:
+    """Whether these are the numbers with so many digits; a half may go up or down."""
+    whole = np.allclose(got, np.round(got, digits), rtol=0, atol=1e-12)
+    return whole and bool((np.abs(got - expected) <= 0.5 * 10.0**-digits + 1e-9).all())
 
 
 def about_place(task: Task, expected: Numbers, got: Numbers) -> str:

@@ -88,7 +88,10 @@ def _raised(task: Task, got: Outcome, blocks: dict[str, Any]) -> Verdict:
 def _difference_words(task: Task, difference: Difference) -> str:
     if task.is_value and difference.kind == "values":
         return "That is not the right value."
-    return capital(difference.sentence) + "."
+    sentence = difference.sentence
+    if task.is_value:
+        sentence = sentence.replace("an array of shape", "a list or an array of shape")
+    return capital(sentence) + "."
 
 
 def _case_blocks(task: Task, case: Case) -> dict[str, Any]:

@@ -118,5 +118,7 @@ def about_sums(expected: Numbers, got: Numbers) -> str:
         return "all numbers of your answer together sum to 1, and each row should."
     if {*map(number, rows.ravel())} == {"1"}:
         return "the rows of your answer sum to 1 only nearly: were they rounded?"
+    if came.ndim == 1:
+        return f"your numbers sum to {number(rows)}, and they should sum to 1."
     sums = ", ".join(map(number, rows.ravel()[:3])) + (", ..." if rows.size > 3 else "")
     return f"the rows of your answer sum to {sums}, and each should sum to 1."

@@ -23,7 +23,7 @@ SENT_TO_READ = {Status.WRONG, Status.RAISED, Status.NOT_UNDERSTOOD, Status.TOO_S
 
 def broken_law_words(task: Task, law: Law, case: Case, reply: bool | str) -> Verdict:
     """The verdict on an answer that breaks a law."""
-    broken = f"A right answer has this property, and yours has not: {law.name}"
+    broken = f"A right answer has this property, and yours does not: {law.name}"
     sentences = [f"{broken}; {reply}." if isinstance(reply, str) else f"{broken}."]
     blocks: dict[str, Any] = {}
     if not law.own_numbers:
@@ -102,7 +102,10 @@ def unsteady(task: Task, case: Case) -> Verdict:
 def ended_early(task: Task, outcome: Outcome) -> Verdict:
     """The verdict on an answer that gave no result to compare."""
     if outcome.status == Status.TOO_SLOW:
-        text = f"`{task.name}` was stopped after 10 seconds: is there a loop that never ends?"
+        text = (
+            f"`{task.name}` was stopped after 10 seconds: is there a loop that never ends, or an "
+            "array that is much larger than the task needs?"
+        )
         return make_verdict(task, Status.TOO_SLOW, text)
     if outcome.status == Status.NOT_UNDERSTOOD:
         case = task.draw()[0]
