@@ -1,0 +1,101 @@
+"""Schematics of chapter 6: the curve of the exponential, and two ways to divide by the sums."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Real
+
+from figures import palette, plots
+from figures.svg import Figure, styled
+
+CELL, TOP, MOST = 34, 66, 4  # the size of a cell, where the cells begin, the most rows
+
+
+@styled()
+def exponential_curve(names: Sequence[str], scores: Real[np.ndarray, " key"]) -> Figure:
+    """Draw the curve of the exponential with a point for each score.
+
+    Raises: ValueError unless there is a name for each score, and all lie between -5 and 5.
+    """
+    scores = np.asarray(scores, float)
+    if scores.shape != (len(names),) or not np.abs(scores).max() <= 5:
+        raise ValueError(
+            f"Every name needs a score between -5 and 5; got {len(names)} names and {scores}."
+        )
+    fig, axes = plots.canvas(360, 230)
+    s = np.linspace(scores.min() - 0.6, scores.max() + 0.3, 200)
+    axes.plot(s, np.exp(s), color=palette.light("accent"), linestyle="-")
+    axes.plot(scores, np.exp(scores), "o", color=palette.light("key"), markersize=6)
+    for name, score in zip(names, scores, strict=True):
+        text = f"{name}, {np.exp(score):.2f}"
+        axes.annotate(text, (score, np.exp(score)), (-8, 8), textcoords="offset points",
+                      ha="right" if np.exp(score) > 1 else "center",
+                      color=palette.light("ink"))  # fmt: skip
+    axes.grid(axis="y")
+    axes.set_xlim(s[0] - 0.5, s[-1])
+    axes.set_xlabel("score s")
+    axes.set_ylabel("exponential of s")
+    points = "; ".join(
+        f"{name} at {score:g} has {np.exp(score):.2f}"
+        for name, score in zip(names, scores, strict=True)
+    )
+    return plots.figure(
+        fig,
+        alt="The curve of the exponential, which is positive everywhere and rises ever faster, "
+        f"with a point for each score: {points}.",
+        caption="The exponential of each score: always positive, and every step of 1 to the right "
+        "multiplies it by 2.72.",
+    )
+
+
+@styled()
+def two_divisions(exponentials: Real[np.ndarray, "query key"]) -> Figure:
+    """Draw which sum each number is divided by, with `keepdims` and without.
+
+    Raises: ValueError unless the matrix is square, with 2 to 4 rows.
+    """
+    e = np.asarray(exponentials, float)
+    n = len(e)
+    if e.shape != (n, n) or not 2 <= n <= MOST:
+        raise ValueError(f"`exponentials` must be square with 2 to {MOST} rows; got {e.shape}.")
+    sums = e.sum(axis=1)
+    height = TOP + CELL * (n + 1) + 30
+    fig, axes = plots.canvas(360, height)
+    fig.set_layout_engine("none")
+    axes.set_position((0, 0, 1, 1))
+    axes.set(xlim=(0, 360), ylim=(height, 0))
+    axes.axis("off")
+    ink = palette.light("ink")
+
+    def cell(x: float | int, y: float | int, value: float, colour: int) -> None:
+        axes.fill_between([x + 1, x + CELL - 1], y + 1, y + CELL - 1, linewidth=0, alpha=0.35,
+                          color=palette.light(f"series-{colour + 1}"))  # fmt: skip
+        axes.text(x + CELL / 2, y + CELL / 2, f"{value:.1f}", color=ink, ha="center", va="center")
+
+    def words(x: float | int, y: float | int, text: str, **style: str) -> None:
+        axes.text(x, y, text, color=ink, **{"ha": "center", "va": "center", **style})
+
+    left, right = 4, 356 - CELL * n
+    for (i, j), value in np.ndenumerate(e):
+        cell(left + CELL * j, TOP + CELL * i, value, i)
+        cell(right + CELL * j, TOP + CELL * i, value, j)
+    column = left + CELL * n + 20
+    for i, total in enumerate(sums):
+        cell(column, TOP + CELL * i, total, i)
+        cell(right + CELL * i, TOP + CELL * n + 24, total, i)
+    words(left + CELL * n + 10, TOP + CELL * n / 2, "÷", size=15)
+    words(right + CELL * n / 2, TOP + CELL * n + 12, "÷", size=15)
+    for x, title in ((left, "keepdims=True"), (right, "without")):
+        words(x + CELL * n / 2, 14, title, weight="bold")
+        words(x + CELL * n / 2, 36, f"e ({n}, {n})")
+    words(column + CELL / 2, 36, f"sums ({n}, 1)")
+    words(right - 34, TOP + CELL * (n + 0.5) + 24, f"sums ({n},)")
+    return plots.figure(
+        fig,
+        alt=f"Two square matrices of exponentials with the sums of their rows, "
+        f"{', '.join(f'{total:.1f}' for total in sums)}. On the left, with keepdims, the sums form "
+        "a column, and each row has the colour of its own sum. On the right, without it, the same "
+        "sums form a row, and each column has the colour of the sum of another row.",
+        caption="Each number is divided by the sum of its own colour. Left, row i meets the sum of "
+        "row i. Right, column j meets the sum of row j.",
+    )

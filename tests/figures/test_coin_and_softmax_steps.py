@@ -1,0 +1,45 @@
+"""The schematics of sums of coins, of the exponential and of the two divisions."""
+
+import numpy as np
+import pytest
+
+from figures.diagrams.coins import coin_sums
+from figures.diagrams.softmax_steps import exponential_curve, two_divisions
+
+
+def test_the_spread_of_coins_is_the_square_root_of_their_number():
+    figure = coin_sums((1, 4, 100))
+    for words in ("sd 1", "sd 2", "sd 10", "1 coin", "100 coins"):
+        assert f">{words}<" in figure.svg
+    assert "1 for 1; 2 for 4; 10 for 100" in figure.alt
+
+
+@pytest.mark.parametrize("counts", [(), (0,), (1, 101), (1,) * 6])
+def test_too_many_coins_are_refused(counts):
+    with pytest.raises(ValueError, match="1 to 5 numbers from 1 to 100"):
+        coin_sums(counts)
+
+
+def test_each_score_stands_on_the_curve():
+    figure = exponential_curve(["blue", "creature"], np.array([-1.0, 2.0]))
+    assert ">creature, 7.39<" in figure.svg
+    assert "blue at -1 has 0.37" in figure.alt
+
+
+@pytest.mark.parametrize("scores", [[1.0], [1.0, 9.0], [1.0, np.nan]])
+def test_scores_off_the_curve_are_refused(scores):
+    with pytest.raises(ValueError, match="between -5 and 5"):
+        exponential_curve(["a", "b"], np.array(scores))
+
+
+def test_the_sums_stand_beside_and_below():
+    figure = two_divisions(np.array([[1.0, 2.0], [3.0, 6.0]]))
+    for words in ("sums (2, 1)", "sums (2,)", "keepdims=True", "9.0"):
+        assert f">{words}<" in figure.svg
+    assert "3.0, 9.0" in figure.alt
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (5, 5), (1, 1), (3,)])
+def test_a_matrix_that_is_not_square_is_refused(shape):
+    with pytest.raises(ValueError, match="square with 2 to 4 rows"):
+        two_divisions(np.ones(shape))
