@@ -72,7 +72,7 @@ def two_divisions(exponentials: Real[np.ndarray, "query key"]) -> Figure:
                           color=palette.light(f"series-{colour + 1}"))  # fmt: skip
         axes.text(x + CELL / 2, y + CELL / 2, f"{value:.1f}", color=ink, ha="center", va="center")
 
-    def words(x: float | int, y: float | int, text: str, **style: str) -> None:
+    def words(x: float | int, y: float | int, text: str, **style: str | int) -> None:
         axes.text(x, y, text, color=ink, **{"ha": "center", "va": "center", **style})
 
     left, right = 4, 356 - CELL * n
