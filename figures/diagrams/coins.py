@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import comb, sqrt
 
 from figures import palette, plots
+from figures.drawing import put_text, sheet
 from figures.svg import Figure, styled
 
 MIDDLE, STEP, THICK = 216, 4.4, 6.5  # where a sum of 0 stands, the width of 1, and that of a bar
@@ -20,11 +21,7 @@ def coin_sums(counts: Sequence[int]) -> Figure:
     if not 1 <= len(counts) <= 5 or not all(1 <= count <= 100 for count in counts):
         raise ValueError(f"`counts` must hold 1 to 5 numbers from 1 to 100; got {list(counts)}.")
     height = HEAD + ROW * len(counts) + FOOT
-    fig, axes = plots.canvas(360, height)
-    fig.set_layout_engine("none")
-    axes.set_position((0, 0, 1, 1))
-    axes.set(xlim=(0, 360), ylim=(height, 0))
-    axes.axis("off")
+    fig, axes = sheet(height)
     ink, muted = palette.light("ink"), palette.light("muted")
     for i, n in enumerate(counts):
         base = HEAD + ROW * i + HILL
@@ -40,11 +37,11 @@ def coin_sums(counts: Sequence[int]) -> Figure:
         spread = STEP * sqrt(n)
         axes.plot([MIDDLE - spread, MIDDLE + spread], [base + 7, base + 7], color=ink,
                   linewidth=2.4, linestyle="-")  # fmt: skip
-        axes.text(4, base - 20, f"{n} coin{'s' if n > 1 else ''}", color=ink, weight="bold")
-        axes.text(MIDDLE, base + 20, f"sd {sqrt(n):g}"[:7], color=ink, ha="center", va="center")
+        put_text(axes, 4, base - 24, f"{n} coin{'s' if n > 1 else ''}", ha="left", weight="bold")
+        put_text(axes, MIDDLE, base + 20, f"sd {sqrt(n):g}"[:7])
     for total in (-REACH, -10, 0, 10, REACH):
-        axes.text(MIDDLE + STEP * total, height - 10, f"{total}".replace("-", "\N{MINUS SIGN}"),
-                  color=muted, ha="center", va="center")  # fmt: skip
+        number = f"{total}".replace("-", "\N{MINUS SIGN}")
+        put_text(axes, MIDDLE + STEP * total, height - 10, number, "muted")
     numbers = "; ".join(f"{sqrt(n):.3g} for {n}" for n in counts)
     return plots.figure(
         fig,

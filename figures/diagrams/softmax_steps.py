@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Real
+from matplotlib.axes import Axes
 
 from figures import palette, plots
+from figures.drawing import Length, put_text, sheet
 from figures.svg import Figure, styled
 
 CELL, TOP, MOST = 34, 66, 4  # the size of a cell, where the cells begin, the most rows
@@ -60,36 +62,22 @@ def two_divisions(exponentials: Real[np.ndarray, "query key"]) -> Figure:
         raise ValueError(f"`exponentials` must be square with 2 to {MOST} rows; got {e.shape}.")
     sums = e.sum(axis=1)
     height = TOP + CELL * (n + 1) + 30
-    fig, axes = plots.canvas(360, height)
-    fig.set_layout_engine("none")
-    axes.set_position((0, 0, 1, 1))
-    axes.set(xlim=(0, 360), ylim=(height, 0))
-    axes.axis("off")
-    ink = palette.light("ink")
-
-    def cell(x: float | int, y: float | int, value: float, colour: int) -> None:
-        axes.fill_between([x + 1, x + CELL - 1], y + 1, y + CELL - 1, linewidth=0, alpha=0.35,
-                          color=palette.light(f"series-{colour + 1}"))  # fmt: skip
-        axes.text(x + CELL / 2, y + CELL / 2, f"{value:.1f}", color=ink, ha="center", va="center")
-
-    def words(x: float | int, y: float | int, text: str, **style: str | int) -> None:
-        axes.text(x, y, text, color=ink, **{"ha": "center", "va": "center", **style})
-
+    fig, axes = sheet(height)
     left, right = 4, 356 - CELL * n
     for (i, j), value in np.ndenumerate(e):
-        cell(left + CELL * j, TOP + CELL * i, value, i)
-        cell(right + CELL * j, TOP + CELL * i, value, j)
+        _cell(axes, left + CELL * j, TOP + CELL * i, value, i)
+        _cell(axes, right + CELL * j, TOP + CELL * i, value, j)
     column = left + CELL * n + 20
     for i, total in enumerate(sums):
-        cell(column, TOP + CELL * i, total, i)
-        cell(right + CELL * i, TOP + CELL * n + 24, total, i)
-    words(left + CELL * n + 10, TOP + CELL * n / 2, "÷", size=15)
-    words(right + CELL * n / 2, TOP + CELL * n + 12, "÷", size=15)
+        _cell(axes, column, TOP + CELL * i, total, i)
+        _cell(axes, right + CELL * i, TOP + CELL * n + 24, total, i)
+    put_text(axes, left + CELL * n + 10, TOP + CELL * n / 2, "÷", size=15)
+    put_text(axes, right + CELL * n / 2, TOP + CELL * n + 12, "÷", size=15)
     for x, title in ((left, "keepdims=True"), (right, "without")):
-        words(x + CELL * n / 2, 14, title, weight="bold")
-        words(x + CELL * n / 2, 36, f"e ({n}, {n})")
-    words(column + CELL / 2, 36, f"sums ({n}, 1)")
-    words(right - 34, TOP + CELL * (n + 0.5) + 24, f"sums ({n},)")
+        put_text(axes, x + CELL * n / 2, 14, title, weight="bold")
+        put_text(axes, x + CELL * n / 2, 36, f"e ({n}, {n})")
+    put_text(axes, column + CELL / 2, 36, f"sums ({n}, 1)")
+    put_text(axes, right - 34, TOP + CELL * (n + 0.5) + 24, f"sums ({n},)")
     return plots.figure(
         fig,
         alt=f"Two square matrices of exponentials with the sums of their rows, "
@@ -99,3 +87,10 @@ def two_divisions(exponentials: Real[np.ndarray, "query key"]) -> Figure:
         caption="Each number is divided by the sum of its own colour. Left, row i meets the sum of "
         "row i. Right, column j meets the sum of row j.",
     )
+
+
+def _cell(axes: Axes, x: Length, y: Length, value: float, row: int) -> None:
+    """Draw a number on the colour of the row whose sum it is divided by."""
+    axes.fill_between([x + 1, x + CELL - 1], y + 1, y + CELL - 1, linewidth=0, alpha=0.35,
+                      color=palette.light(f"series-{row + 1}"))  # fmt: skip
+    put_text(axes, x + CELL / 2, y + CELL / 2, f"{value:.1f}")
