@@ -41,57 +41,77 @@ PENCIL_WRONG = [
 ]
 
 
-# 1.2 Attention with a mask
+# 1.2 Attention in a window
 
 
-def attend_causally(q, k, v, *, scale=None, axis=-1, allowed=np.tri, forbidden=-np.inf,
-                    weigh=None, after=None):  # fmt: skip
-    """Causal attention with its parts exchangeable, so that each wrong idea is one line."""
+def last_few(n, window):
+    """The mask: each token and the window - 1 tokens before it."""
+    return np.tri(n) - np.tri(n, k=-window)
+
+
+def attend_nearby(q, k, v, window, *, scale=None, axis=-1, allowed=last_few, forbidden=-np.inf,
+                  weigh=None, after=None):  # fmt: skip
+    """Causal attention in a window; its parts are exchangeable: each wrong idea is one line."""
     scores = q @ k.T * (1 / np.sqrt(k.shape[-1]) if scale is None else scale)
-    scores = np.where(allowed(len(q)) == 1, scores, forbidden)
-    powers = np.exp(scores)
+    mask = allowed(len(q), window) == 1
+    powers = np.exp(np.where(mask, scores, forbidden))
     weights = powers / powers.sum(axis, keepdims=True) if weigh is None else weigh(powers)
-    return (weights if after is None else after(weights)) @ v
+    return (weights if after is None else after(weights, last_few(len(q), window))) @ v
 
 
 def qkv_cases(rng):
-    def draw(n, d_k, d_v):
+    def draw(n, d_k, d_v, window):
         arrays = tuple(rng.normal(size=(n, size)) for size in (d_k, d_k, d_v))
-        return Case(arrays, about=f"{n} tokens, d_k = {d_k}, d_v = {d_v}")
+        about = f"{n} tokens, d_k = {d_k}, d_v = {d_v}, window = {window}"
+        return Case((*arrays, window), about=about)
 
-    return [draw(3, 3, 3), draw(3, 2, 4), draw(5, 4, 2)]
+    return [draw(3, 3, 3, 2), draw(5, 4, 2, 3), draw(7, 2, 4, 4), draw(4, 3, 2, 1),
+            draw(3, 2, 4, 9)]  # fmt: skip
 
 
 def changed(**changes):
-    return lambda q, k, v: attend_causally(q, k, v, **changes)
+    return lambda q, k, v, window: attend_nearby(q, k, v, window, **changes)
 
 
-def everywhere(n):
+def everywhere(n, window):
     return np.ones((n, n))
 
 
-def not_itself(n):
-    return np.tri(n, k=-1) + np.eye(n)[[0]].T @ np.eye(n)[[0]]  # the first row must not be empty
+def not_itself(n, window):
+    """The tokens before it alone; the first row must not be empty."""
+    return np.tri(n, k=-1) - np.tri(n, k=-window - 1) + np.eye(n)[[0]].T @ np.eye(n)[[0]]
+
+
+def near_on_both_sides(n, window):
+    return last_few(n, window) + last_few(n, window).T - np.eye(n)
 
 
 CAUSAL_WRONG = [
     Wrong("M01", changed(scale=1.0)),
-    Wrong("M02", lambda q, k, v: attend_causally(q, k, v, scale=1 / k.shape[-1])),
-    Wrong("M04", lambda q, k, v: attend_causally(q, k, v, scale=k.shape[-1] ** 0.5)),
-    Wrong("M03", lambda q, k, v: attend_causally(q, k, v, scale=len(q) ** -0.5)),
-    Wrong("M06", lambda q, k, v: attend_causally(k, q, v)),
-    Wrong("M07", lambda q, k, v: attend_causally(q, v, v)),
+    Wrong("M02", lambda q, k, v, w: attend_nearby(q, k, v, w, scale=1 / k.shape[-1])),
+    Wrong("M04", lambda q, k, v, w: attend_nearby(q, k, v, w, scale=k.shape[-1] ** 0.5)),
+    Wrong("M03", lambda q, k, v, w: attend_nearby(q, k, v, w, scale=len(q) ** -0.5)),
+    Wrong("M05", lambda q, k, v, w: attend_nearby(q, k.T, v, w)),
+    Wrong("M06", lambda q, k, v, w: attend_nearby(k, q, v, w)),
+    Wrong("M07", lambda q, k, v, w: attend_nearby(q, v, v, w)),
     Wrong("M11", changed(axis=0)),
     Wrong("M12", changed(axis=None)),
+    Wrong("M15", changed(weigh=lambda powers: powers / powers.sum(-1))),
     Wrong("M17", changed(weigh=lambda powers: (powers > 0) / (powers > 0).sum(-1, keepdims=True))),
     Wrong("M621", changed(weigh=lambda powers: powers)),
     Wrong("M20", changed(forbidden=0.0)),
-    Wrong("M21", changed(allowed=everywhere, after=np.tril)),
+    Wrong("M21", changed(allowed=everywhere, after=lambda weights, mask: weights * mask)),
     Wrong("M22", changed(allowed=not_itself)),
-    Wrong("M23", changed(allowed=lambda n: np.tri(n).T)),
+    Wrong("M23", changed(allowed=lambda n, window: last_few(n, window).T)),
     Wrong("M24", changed(allowed=everywhere)),
-    Wrong("M624", changed(allowed=lambda n: np.tri(n, k=1))),
-    Wrong("M625", lambda q, k, v: attend_causally(q, k, np.eye(len(v)))),
+    Wrong("M624", changed(allowed=lambda n, w: np.tri(n, k=1) - np.tri(n, k=-w))),
+    Wrong("M625", lambda q, k, v, w: attend_nearby(q, k, np.eye(len(v)), w)),
+    Wrong("M730", changed(allowed=lambda n, w: last_few(n, w + 1))),
+    Wrong("M730", changed(allowed=lambda n, w: last_few(n, max(w - 1, 1)))),
+    Wrong("M731", changed(allowed=lambda n, w: np.tri(n))),
+    Wrong("M732", changed(allowed=near_on_both_sides)),
+    Wrong("M732", changed(allowed=lambda n, w: 1 - np.tri(n, k=-w))),
+    Wrong("M733", changed(allowed=lambda n, w: np.tri(n) * (np.arange(n) < w))),
 ]
 
 
@@ -537,8 +557,8 @@ EXERCISE = Exercise(
             read=f"{LAP}#by-hand",
         ),
         Task(
-            id="1.2", name="attend_causally", title="Attention with a mask", difficulty=2,
-            importance=5, minutes=15, reference=attend_causally, cases=qkv_cases,
+            id="1.2", name="attend_nearby", title="Attention in a window", difficulty=2,
+            importance=5, minutes=15, reference=attend_nearby, cases=qkv_cases,
             wrong=CAUSAL_WRONG, read=f"{LAP}#the-mask-one-line-more",
         ),
         Task(

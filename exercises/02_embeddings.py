@@ -1,4 +1,4 @@
-"""The checks of chapter 02: lookup, cosine, neighbours, analogies and one row for many senses."""
+"""The checks of chapter 02: the table and its gradient, cosine, neighbours, analogies, senses."""
 
 import functools
 
@@ -26,29 +26,60 @@ NUMBERS = [
 ]
 
 
-# 2.2 One-hot rows
+# 2.2 The gradient of the table
 
 
-def one_hot(ids, vocab):
-    """A row for each id, 1 in the id's column and 0 elsewhere."""
-    return np.eye(vocab)[ids]
+def table_gradient(ids, dx, vocab):
+    """Each row of dx, added to the row of its token."""
+    return np.eye(vocab)[ids].T @ dx
 
 
 def id_cases(rng):
+    def draw(ids, d_model, vocab, about):
+        dx = rng.normal(size=(len(ids), d_model))
+        return Case((np.array(ids), dx, vocab), about=f"{about}, {vocab} words, d = {d_model}")
+
     return [
-        Case((rng.permutation(5)[:3], 5), about="3 different ids, 5 words"),
-        Case((np.array([4, 2, 4, 0, 1]), 7), about="5 ids, one of them twice, 7 words"),
-        Case((np.array([1, 2, 0]), 3), about="3 ids, 3 words"),
+        draw([2, 0, 2], 3, 3, "3 ids, one of them twice"),
+        draw([4, 2, 4, 0, 4], 2, 7, "5 ids, one of them three times"),
+        draw([3, 1, 0, 3, 1], 3, 5, "5 ids, two of them twice"),
     ]
 
 
-ONE_HOT = [
-    Wrong("M200", lambda ids, vocab: np.eye(vocab)[:, ids]),
-    Wrong("M201", lambda ids, vocab: np.eye(vocab)[ids - 1]),
-    Wrong("M202", lambda ids, vocab: np.eye(vocab)[ids].sum(0)),
-    Wrong("M202", lambda ids, vocab: np.eye(vocab)[ids].max(0)),
-    Wrong("M214", lambda ids, vocab: np.eye(len(ids), vocab)),
-    Wrong("M223", lambda ids, vocab: np.eye(vocab)[np.sort(ids)]),
+def _placed(ids, dx, vocab):
+    """Rows of dx assigned, so that a later one replaces an earlier one."""
+    gradient = np.zeros((vocab, dx.shape[1]))
+    gradient[ids] = dx
+    return gradient
+
+
+def _first_placed(ids, dx, vocab):
+    return _placed(ids[::-1], dx[::-1], vocab)
+
+
+def _means(ids, dx, vocab):
+    counts = np.bincount(ids, minlength=vocab)[:, None]
+    return table_gradient(ids, dx, vocab) / np.maximum(counts, 1)
+
+
+def _in_order_of_the_text(ids, dx, vocab):
+    return table_gradient(np.arange(len(ids)), dx, max(vocab, len(ids)))[:vocab]
+
+
+TABLE_GRADIENT = [
+    Wrong("M200", lambda ids, dx, vocab: table_gradient(ids, dx, vocab).T),
+    Wrong("M201", lambda ids, dx, vocab: table_gradient(ids - 1, dx, vocab)),
+    Wrong("M202", lambda ids, dx, vocab: np.zeros((vocab, 1)) + dx.sum(0)),
+    Wrong("M202", lambda ids, dx, vocab: np.zeros((vocab, 1)) + dx.mean(0)),
+    Wrong("M214", _in_order_of_the_text),
+    Wrong("M223", lambda ids, dx, vocab: table_gradient(np.sort(ids), dx, vocab)),
+    Wrong("M749", lambda ids, dx, vocab: np.eye(vocab)[ids] @ dx),
+    Wrong("M734", _placed),
+    Wrong("M734", _first_placed),
+    Wrong("M735", _means),
+    Wrong("M735", lambda ids, dx, vocab: table_gradient(ids, dx, vocab) / len(ids)),
+    Wrong("M736", lambda ids, dx, vocab: dx + 0),
+    Wrong("M736", lambda ids, dx, vocab: table_gradient(ids, dx, vocab)[ids]),
 ]
 
 
@@ -152,7 +183,13 @@ def _column_norms(x):
     return scaled @ scaled.T
 
 
+def _axis_dropped(x):
+    scaled = x / np.linalg.norm(x, axis=1)
+    return scaled @ scaled.T
+
+
 ALL_PAIRS = [
+    Wrong("M737", _axis_dropped),
     Wrong("M70", lambda x: x @ x.T),
     Wrong("M71", lambda x: x @ x.T / np.outer((x * x).sum(1), (x * x).sum(1))),
     Wrong("M72", lambda x: x @ x.T / _norm(x)[:, None]),
@@ -351,16 +388,15 @@ EXERCISE = Exercise(
         ),
         Task(
             id="2.2",
-            name="one_hot",
-            title="Lookup as a matrix product",
+            name="table_gradient",
+            title="What one text teaches the table",
             difficulty=2,
             importance=4,
             minutes=6,
-            reference=one_hot,
+            reference=table_gradient,
             cases=id_cases,
-            wrong=ONE_HOT,
+            wrong=TABLE_GRADIENT,
             read=f"{PAGE}#a-vector-for-each-token",
-            saturated=True,
         ),
         Task(
             id="2.3",
@@ -433,7 +469,7 @@ EXERCISE = Exercise(
             reference=one_row,
             cases=sense_cases,
             wrong=ONE_ROW,
-            read=f"{PAGE}#one-vector-in-every-sentence",
+            read="chapters/02_embeddings_deeper.html#the-best-single-vector-is-a-mean",
         ),
     ],
 )

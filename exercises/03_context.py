@@ -63,12 +63,14 @@ AVERAGE = [
     Wrong("M281", lambda weights, rows: weights @ rows / weights.sum() / len(rows)),
     Wrong("M281", lambda weights, rows: rows.sum(0) + 0 * weights.sum()),
     Wrong("M17", lambda weights, rows: rows.mean(0) + 0 * weights.sum()),
+    Wrong("M757", lambda weights, rows: rows @ weights / weights.sum()),
+    Wrong("M757", lambda weights, rows: (weights * rows).sum(0) / weights.sum()),
     Wrong("M16", lambda weights, rows: rows[weights.argmax()]),
     Wrong("M19", lambda weights, rows: functional.softmax(weights) @ rows),
 ]
 
 
-# 3.3 All words at once
+# 3.3 Similarity, repaired
 
 
 def alike(x, strength):
@@ -76,51 +78,82 @@ def alike(x, strength):
     return functional.softmax(strength * (x @ x.T)) @ x
 
 
-def alike_cases(rng):
-    def draw(n, d, strength):
+def _steps(x):
+    """The distance of every two positions, with its sign."""
+    return np.arange(len(x))[:, None] - np.arange(len(x))
+
+
+def near_and_alike(
+    x, strength, penalty, *, distance=None, similarity=None, weigh=functional.softmax
+):
+    """Similar and near words get more weight; the parts are exchangeable."""
+    distance = np.abs(_steps(x)) if distance is None else distance(x)
+    similarity = x @ x.T if similarity is None else similarity(x)
+    return weigh(strength * similarity - penalty * distance) @ x
+
+
+def near_cases(rng):
+    def draw(n, d, strength, penalty):
         x = rng.normal(size=(n, d)) * rng.uniform(0.5, 1.5, size=(n, 1))
-        return Case((x, strength), about=f"{n} words, {d} axes, strength {strength}")
+        about = f"{n} words, {d} axes, strength {strength}, penalty {penalty}"
+        return Case((x, strength, penalty), about=about)
 
     both = np.array([[2.0, 0], [1, 1], [0, 2], [1, 1]])
-    return [Case((both, 0.75), about="money bank river bank, strength 0.75"),
-            draw(3, 3, 0.7), draw(5, 2, 1.5), draw(2, 7, 0.0)]  # fmt: skip
+    about = "money bank river bank, strength 0.75, penalty 0.5"
+    return [Case((both, 0.75, 0.5), about=about), draw(3, 3, 0.7, 0.4), draw(5, 2, 1.5, 0.3),
+            draw(4, 5, 0.8, 0.0), draw(3, 7, 0.0, 0.6)]  # fmt: skip
+
+
+def other(**changes):
+    return lambda x, strength, penalty: near_and_alike(x, strength, penalty, **changes)
 
 
 def _units(x):
     return x / _norm(x)[:, None]
 
 
-def _sums_over_words(x, strength):
-    return functional.softmax(strength * (x.T @ x)) @ x
+def _raw_shares(scores):
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return scores / scores.sum(1, keepdims=True)
 
 
-def _in_proportion(x, strength):
-    scores = strength * (x @ x.T)
-    with np.errstate(invalid="ignore"):  # at strength 0 it divides 0 by 0, as a learner would
-        return scores / scores.sum(1, keepdims=True) @ x
+def _powers(scores):
+    return np.exp(scores)
 
 
-ALIKE = [
-    Wrong("M05", _sums_over_words),
-    Wrong("M11", lambda x, s: functional.softmax(s * (x @ x.T), axis=0) @ x),
-    Wrong("M12", lambda x, s: np.exp(s * (x @ x.T)) / np.exp(s * (x @ x.T)).sum() @ x),
-    Wrong("M16", lambda x, s: x[(x @ x.T).argmax(1)] + 0 * s),
-    Wrong("M17", lambda x, s: np.zeros_like(x) + x.mean(0)),
-    Wrong("M19", lambda x, s: functional.softmax(functional.softmax(s * (x @ x.T))) @ x),
-    Wrong("M18", lambda x, s: 1 / (1 + np.exp(-s * (x @ x.T))) @ x),
-    Wrong("M80", lambda x, s: functional.softmax(s * (x @ x.T) / x.shape[1] ** 0.5) @ x),
-    Wrong("M161", _in_proportion),
-    Wrong("M192", lambda x, s: s * (x @ x.T) @ x),
-    Wrong("M281", lambda x, s: np.exp(s * (x @ x.T)) @ x),
-    Wrong("M283", lambda x, s: functional.softmax(s * (_units(x) @ _units(x).T)) @ x),
-    Wrong("M284", lambda x, s: s * functional.softmax(x @ x.T) @ x),
-    Wrong("M284", lambda x, s: functional.softmax(x @ x.T) @ x),
-    Wrong("M284", lambda x, s: functional.softmax(x @ x.T / (s or 1)) @ x),
-    Wrong("M284", lambda x, s: functional.softmax(-s * (x @ x.T)) @ x),
+NEAR_AND_ALIKE = [
+    Wrong("M05", other(similarity=lambda x: x.T @ x)),
+    Wrong("M05", other(similarity=lambda x: x @ x)),
+    Wrong("M11", other(weigh=lambda scores: functional.softmax(scores, axis=0))),
+    Wrong("M12", other(weigh=lambda scores: _powers(scores) / _powers(scores).sum())),
+    Wrong("M11", other(weigh=lambda scores: _powers(scores) / _powers(scores).sum(1))),
+    Wrong("M16", other(weigh=lambda scores: np.eye(len(scores))[scores.argmax(1)])),
+    Wrong("M17", other(weigh=lambda scores: np.full_like(scores, 1 / len(scores)))),
+    Wrong("M19", other(weigh=lambda scores: functional.softmax(functional.softmax(scores)))),
+    Wrong("M18", other(weigh=lambda scores: 1 / (1 + np.exp(-scores)))),
+    Wrong("M80", lambda x, s, p: near_and_alike(x, s / x.shape[1] ** 0.5, p / x.shape[1] ** 0.5)),
+    Wrong("M80", lambda x, s, p: near_and_alike(x, s / x.shape[1] ** 0.5, p)),
+    Wrong("M161", other(weigh=_raw_shares)),
+    Wrong("M192", other(weigh=lambda scores: scores)),
+    Wrong("M281", other(weigh=_powers)),
+    Wrong("M283", other(similarity=lambda x: _units(x) @ _units(x).T)),
+    Wrong("M284", lambda x, s, p: s * near_and_alike(x, 1.0, p)),
+    Wrong("M284", lambda x, s, p: near_and_alike(x, 1.0, p)),
+    Wrong("M284", lambda x, s, p: near_and_alike(x, 1 / (s or 1), p)),
+    Wrong("M284", lambda x, s, p: near_and_alike(x, -s, p)),
+    Wrong("M756", lambda x, s, p: near_and_alike(x, s, s * p)),
+    Wrong("M285", lambda x, s, p: alike(x, s)),
+    Wrong("M738", lambda x, s, p: near_and_alike(x, s, -p)),
+    Wrong("M739", other(distance=_steps)),
+    Wrong("M739", other(distance=lambda x: -_steps(x))),
+    Wrong("M750", other(distance=lambda x: _steps(x) ** 2)),
+    Wrong("M750", other(distance=lambda x: (_steps(x) != 0) * 1.0)),
+    Wrong("M750", other(distance=lambda x: _norm(x[:, None] - x))),
+    Wrong("M751", lambda x, s, p: (functional.softmax(s * (x @ x.T)) - p * np.abs(_steps(x))) @ x),
 ]
 
 
-# 3.4 The word before
+# 3.4 Which attempt gets it right?
 
 
 def word_before(x):
@@ -128,50 +161,13 @@ def word_before(x):
     return np.concatenate([x[:1], (x[:-1] + x[1:]) / 2])
 
 
-def sentence_cases(rng):
-    shapes = (3, 3), (5, 2), (2, 7)
-    return [Case((rng.normal(size=(n, d)),), about=f"{n} words, {d} axes") for n, d in shapes]
-
-
-def _both_sides(x):
-    sums, counts = x.copy(), np.ones(len(x))
-    sums[1:] += x[:-1]
-    sums[:-1] += x[1:]
-    counts[1:] += 1
-    counts[:-1] += 1
-    return sums / counts[:, None]
-
-
-def _already_changed(x):
-    y = x.copy()
-    for i in range(1, len(x)):
-        y[i] = (y[i - 1] + x[i]) / 2
-    return y
-
-
-def _all_before(x):
-    return x.cumsum(0) / np.arange(1, len(x) + 1)[:, None]
-
-
-WORD_BEFORE = [
-    Wrong("M285", lambda x: (x + np.roll(x, 1, axis=0)) / 2),
-    Wrong("M285", lambda x: np.concatenate([(x[:-1] + x[1:]) / 2, x[-1:]])),
-    Wrong("M285", lambda x: (x + np.roll(x, -1, axis=0)) / 2),
-    Wrong("M285", lambda x: np.concatenate([x[:1], x[:-1]])),
-    Wrong("M285", lambda x: np.concatenate([0 * x[:1], (x[:-1] + x[1:]) / 2])),
-    Wrong("M285", lambda x: (x + np.append(x[1:], 0 * x[:1], axis=0)) / 2),
-    Wrong("M285", lambda x: (x + np.roll(x, 1, axis=1)) / 2),
-    Wrong("M285", lambda x: (x + np.roll(x, 1)) / 2),
-    Wrong("M285", lambda x: np.append(x[:, :1], (x[:, :-1] + x[:, 1:]) / 2, axis=1)),
-    Wrong("M285", lambda x: np.zeros_like(x) + x.mean(0)),
-    Wrong("M285", _both_sides),
-    Wrong("M285", _all_before),
-    Wrong("M285", _already_changed),
-    Wrong("M281", lambda x: np.concatenate([x[:1] / 2, (x[:-1] + x[1:]) / 2])),
-    Wrong("M281", lambda x: np.concatenate([x[:1], x[:-1] + x[1:]])),
-    Wrong("M281", lambda x: np.concatenate([x[:1], x[:-1] + x[1:] / 2])),
-    Wrong("M281", lambda x: np.concatenate([x[:1], (x[1:] - x[:-1]) / 2])),
-    Wrong("M280", lambda x: x + 0),
+RIGHT_ATTEMPTS = {"A": "b", "B": "ac", "C": "c", "D": "abc"}
+SETS = ("", "a", "b", "c", "ab", "ac", "bc", "abc")
+ATTEMPTS_WRONG = [
+    Wrong(idea, {**RIGHT_ATTEMPTS, sentence: letters})
+    for idea, sentence in zip(("M752", "M753", "M754", "M755"), "ABCD", strict=True)
+    for letters in SETS
+    if letters != RIGHT_ATTEMPTS[sentence]
 ]
 
 
@@ -431,14 +427,14 @@ EXERCISE = Exercise(
             wrong=AVERAGE, read=f"{PAGE}#one-row-in-every-sentence",
         ),
         Task(
-            id="3.3", name="alike", title="All words at once", difficulty=3, importance=5,
-            minutes=10, reference=alike, cases=alike_cases, wrong=ALIKE,
-            read=f"{PAGE}#third-attempt-similarity",
+            id="3.3", name="near_and_alike", title="Similarity, repaired", difficulty=3,
+            importance=5, minutes=10, reference=near_and_alike, cases=near_cases,
+            wrong=NEAR_AND_ALIKE, read=f"{PAGE}#first-failure-two-equal-words",
         ),
         Task(
-            id="3.4", name="word_before", title="The word before", difficulty=2, importance=2,
-            minutes=6, reference=word_before, cases=sentence_cases, wrong=WORD_BEFORE,
-            read=f"{PAGE}#second-attempt-the-word-before",
+            id="3.4", name="right_attempts", title="Which attempt gets it right?", difficulty=2,
+            importance=4, minutes=6, reference=RIGHT_ATTEMPTS, wrong=ATTEMPTS_WRONG,
+            read=f"{PAGE}#what-a-word-looks-for-and-what-it-is",
         ),
         Task(
             id="3.5", name="parts_twins", title="Falsify that averaging is enough", difficulty=3,

@@ -54,12 +54,13 @@ def all_scores(q, k):
     return dot_product.scores(q, k, scale=1.0)
 
 
-def score_table_cases(rng):
-    def draw(query, key, d_k):
-        about = f"{query} queries, {key} keys, d_k = {d_k}"
-        return Case((rng.normal(size=(query, d_k)), rng.normal(size=(key, d_k))), about=about)
-
-    return [draw(3, 3, 3), draw(3, 3, 5), draw(2, 3, 5), draw(5, 2, 3), draw(1, 1, 2)]
+CHANGES = {"A": "b", "B": "c", "C": "a", "D": "a", "E": "d", "F": "e"}
+CHANGES_WRONG = [
+    Wrong(idea, {**CHANGES, change: letter})
+    for idea, change in zip(("M740", "M741", "M742", "M743", "M744", "M745"), "ABCDEF", strict=True)
+    for letter in "abcde"
+    if letter != CHANGES[change]
+]
 
 
 # 4.4 ----------------------------------------------------------------------------------------
@@ -113,40 +114,72 @@ def grid_cases(rng):
 # 4.6 ----------------------------------------------------------------------------------------
 
 
-def soft_lookup(query, keys, values):
-    return functional.softmax(keys @ query) @ values
+def soft_lookup(query, keys, values, nothing, *, weigh=functional.softmax, match=None):
+    """The empty entry is the first row: the given score and a value of zeros."""
+    scores = keys @ query if match is None else match
+    scores = np.append(nothing, scores)
+    return weigh(scores) @ np.concatenate([np.zeros((1, values.shape[1])), values])
 
 
 def lookup_cases(rng):
-    def draw(key, d_k, d_v):
+    def draw(key, d_k, d_v, nothing):
         arrays = (0.7 * rng.normal(size=d_k), rng.normal(size=(key, d_k)))
-        about = f"{key} entries, d_k = {d_k}, d_v = {d_v}"
-        return Case((*arrays, rng.normal(size=(key, d_v))), about=about)
+        about = f"{key} entries, d_k = {d_k}, d_v = {d_v}, nothing = {nothing}"
+        return Case((*arrays, rng.normal(size=(key, d_v)), nothing), about=about)
 
     paint = Case(
-        (np.array([0.9, 0.1, 0.3]), np.eye(3), np.array([[10.0], [20.0], [30.0]])),
-        about="crimson in the chapter's dictionary of prices",
+        (np.array([0.9, 0.1, 0.3]), np.eye(3), np.array([[10.0], [20.0], [30.0]]), 0.6),
+        about="crimson in the chapter's dictionary of prices, nothing = 0.6",
     )
-    return [paint, draw(3, 3, 3), draw(5, 3, 2), draw(2, 3, 5)]
+    return [paint, draw(3, 3, 3, 0.4), draw(5, 3, 2, -0.7), draw(2, 3, 5, 1.2)]
 
 
 def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
+def weighing(weigh):
+    """The soft dictionary with the empty entry and other weights."""
+    return lambda *arguments: soft_lookup(*arguments, weigh=weigh)
+
+
+def matching(match):
+    """The soft dictionary with the empty entry and other scores."""
+    return lambda query, keys, values, nothing: soft_lookup(
+        query, keys, values, nothing, match=match(query, keys, values)
+    )
+
+
+def best_alone(scores):
+    return np.eye(len(scores))[scores.argmax()]
+
+
+def below_it_left_out(query, keys, values, nothing):
+    scores = keys @ query
+    powers = np.where(scores > nothing, np.exp(scores), 0)
+    return powers @ values / max(powers.sum(), 1e-12)
+
+
 LOOKUP_WRONG = [
-    Wrong("M05", lambda query, keys, values: functional.softmax(keys.T @ query) @ values),
-    Wrong("M07", lambda query, keys, values: functional.softmax(values @ query) @ values),
-    Wrong("M08", lambda query, keys, values: functional.softmax(keys @ query) @ keys),
-    Wrong("M16", lambda query, keys, values: values[(keys @ query).argmax()]),
-    Wrong("M17", lambda query, keys, values: values.mean(0)),
-    Wrong("M18", lambda query, keys, values: sigmoid(keys @ query) @ values),
-    Wrong("M19", lambda query, keys, values:
-          functional.softmax(functional.softmax(keys @ query)) @ values),
-    Wrong("M80", lambda query, keys, values:
-          functional.softmax(keys @ query / np.sqrt(len(query))) @ values),
-    Wrong("M176", lambda query, keys, values: np.exp(keys @ query) @ values),
-    Wrong("M192", lambda query, keys, values: keys @ query @ values),
+    Wrong("M05", matching(lambda query, keys, values: keys.T @ query)),
+    Wrong("M07", matching(lambda query, keys, values: values @ query)),
+    Wrong("M08", lambda query, keys, values, nothing: soft_lookup(query, keys, keys, nothing)),
+    Wrong("M16", weighing(best_alone)),
+    Wrong("M17", weighing(lambda scores: np.full(len(scores), 1 / len(scores)))),
+    Wrong("M18", weighing(sigmoid)),
+    Wrong("M19", weighing(lambda scores: functional.softmax(functional.softmax(scores)))),
+    Wrong("M80", matching(lambda query, keys, values: keys @ query / np.sqrt(len(query)))),
+    Wrong("M80", weighing(lambda scores: functional.softmax(scores / np.sqrt(3)))),
+    Wrong("M176", weighing(np.exp)),
+    Wrong("M192", weighing(lambda scores: scores)),
+    Wrong("M746", lambda query, keys, values, nothing:
+          functional.softmax(keys @ query) @ values),
+    Wrong("M746", lambda query, keys, values, nothing:
+          functional.softmax(keys @ query - nothing) @ values),
+    Wrong("M747", below_it_left_out),
+    Wrong("M748", lambda query, keys, values, nothing:
+          np.exp(keys @ query) @ values / (nothing + np.exp(keys @ query).sum())),
+    Wrong("M748", lambda query, keys, values, nothing: soft_lookup(query, keys, values, 0.0)),
 ]  # fmt: skip
 
 # 4.7 ----------------------------------------------------------------------------------------
@@ -278,22 +311,14 @@ EXERCISE = Exercise(
         ),
         Task(
             id="4.3",
-            name="all_scores",
-            title="All scores, by a matrix product",
-            difficulty=2,
+            name="changes",
+            title="Six changes to a head",
+            difficulty=3,
             importance=5,
             minutes=6,
-            reference=all_scores,
-            cases=score_table_cases,
-            wrong=[
-                Wrong("M05", lambda q, k: q @ k),
-                Wrong("M05", lambda q, k: q.T @ k),
-                Wrong("M06", lambda q, k: k @ q.T),
-                Wrong("M80", lambda q, k: dot_product.scores(q, k)),
-                Wrong("M83", lambda q, k: functional.cosine(q[:, None], k)),
-                Wrong("M05+M80", lambda q, k: q @ k / np.sqrt(q.shape[1])),
-            ],
-            read=f"{PAGE}#one-score-then-all-of-them",
+            reference=CHANGES,
+            wrong=CHANGES_WRONG,
+            read=f"{PAGE}#how-to-read-a-grid",
         ),
         Task(
             id="4.4",
@@ -334,7 +359,7 @@ EXERCISE = Exercise(
         Task(
             id="4.6",
             name="soft_lookup",
-            title="Write the soft dictionary",
+            title="A dictionary that may say nothing",
             difficulty=2,
             importance=5,
             minutes=10,

@@ -9,41 +9,45 @@ import numpy as np
 import torch
 
 
-def causal_by_loops(q, k, v):
+def nearby_by_loops(q, k, v, window):
     rows = []
     for i in range(len(q)):
-        powers = [math.exp(q[i] @ k[j] / math.sqrt(len(k[j]))) for j in range(i + 1)]
-        rows.append(sum(p * v[j] for j, p in enumerate(powers)) / sum(powers))
+        seen = range(max(0, i - window + 1), i + 1)
+        powers = [math.exp(q[i] @ k[j] / math.sqrt(len(k[j]))) for j in seen]
+        rows.append(sum(p * v[j] for j, p in zip(seen, powers, strict=True)) / sum(powers))
     return np.stack(rows)
 
 
-def causal_by_prefixes(q, k, v):
+def nearby_by_slices(q, k, v, window):
     def last(n):
-        powers = np.exp(k[:n] @ q[n - 1] / k.shape[-1] ** 0.5)
-        return powers @ v[:n] / powers.sum()
+        near = slice(max(0, n - window), n)
+        powers = np.exp(k[near] @ q[n - 1] / k.shape[-1] ** 0.5)
+        return powers @ v[near] / powers.sum()
 
     return np.array([last(n) for n in range(1, len(q) + 1)])
 
 
-def causal_by_zeros(q, k, v):
-    powers = np.tril(np.exp(q @ k.T / np.sqrt(q.shape[1])))
+def nearby_by_zeros(q, k, v, window):
+    powers = np.triu(np.tril(np.exp(q @ k.T / np.sqrt(q.shape[1]))), 1 - window)
     return (powers @ v) / powers.sum(axis=1, keepdims=True)
 
 
-def causal_in_torch(q, k, v):
+def nearby_in_torch(q, k, v, window):
     q, k, v = map(torch.as_tensor, (q, k, v))
     scores = q @ k.T / k.shape[-1] ** 0.5
-    future = torch.ones(len(q), len(q), dtype=torch.bool).triu(1)
-    return scores.masked_fill(future, float("-inf")).softmax(-1) @ v
+    steps = torch.arange(len(q))[:, None] - torch.arange(len(k))
+    return scores.masked_fill((steps < 0) | (steps >= window), float("-inf")).softmax(-1) @ v
 
 
-def causal_by_the_library(q, k, v):
+def nearby_by_the_library(q, k, v, window):
+    mask = torch.ones(len(q), len(k), dtype=torch.bool).tril().triu(1 - window)
     q, k, v = (torch.as_tensor(part)[None] for part in (q, k, v))
-    return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)[0]
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)[0]
 
 
-def causal_with_a_large_number(q, k, v):
-    scores = q @ k.T / np.sqrt(k.shape[-1]) - 1e9 * np.triu(np.ones((len(q), len(k))), 1)
+def nearby_with_a_large_number(q, k, v, window):
+    mask = np.tri(len(q)) - np.tri(len(q), k=-window)
+    scores = q @ k.T / np.sqrt(k.shape[-1]) - 1e9 * (1 - mask)
     powers = np.exp(scores - scores.max(-1, keepdims=True))
     return powers / powers.sum(-1, keepdims=True) @ v
 
@@ -198,12 +202,12 @@ RIGHT = {
         weights_with_torch(),
     ],
     "1.2": [
-        causal_by_loops,
-        causal_by_prefixes,
-        causal_by_zeros,
-        causal_in_torch,
-        causal_by_the_library,
-        causal_with_a_large_number,
+        nearby_by_loops,
+        nearby_by_slices,
+        nearby_by_zeros,
+        nearby_in_torch,
+        nearby_by_the_library,
+        nearby_with_a_large_number,
     ],
     "1.3": [
         {"A": "b", "B": "a", "C": "c", "D": "e"},

@@ -11,27 +11,35 @@ from lib import by_hand, functional
 from lib.text.word_vectors import WordVectors
 
 
-def one_hot_by_loops(ids, vocab):
-    rows = np.zeros((len(ids), vocab))
+def gradient_by_loop(ids, dx, vocab):
+    gradient = np.zeros((vocab, dx.shape[1]))
     for row, i in enumerate(ids):
-        rows[row, i] = 1
+        gradient[i] += dx[row]
+    return gradient
+
+
+def gradient_by_add_at(ids, dx, vocab):
+    gradient = np.zeros((vocab, dx.shape[1]))
+    np.add.at(gradient, ids, dx)
+    return gradient
+
+
+def gradient_word_by_word(ids, dx, vocab):
+    return np.stack([dx[ids == word].sum(axis=0) for word in range(vocab)])
+
+
+def gradient_in_lists(ids, dx, vocab):
+    rows = [[0.0] * len(dx[0]) for _ in range(vocab)]
+    for i, change in zip(ids.tolist(), dx.tolist(), strict=True):
+        rows[i] = [a + b for a, b in zip(rows[i], change, strict=True)]
     return rows
 
 
-def one_hot_by_assignment(ids, vocab):
-    rows = np.zeros((len(ids), vocab), dtype=np.float32)
-    rows[np.arange(len(ids)), ids] = 1
-    return rows
-
-
-def one_hot_in_lists(ids, vocab):
-    return [[1 if column == i else 0 for column in range(vocab)] for i in ids]
-
-
-def one_hot_by_put(ids, vocab):
-    rows = np.zeros((len(ids), vocab))
-    np.put_along_axis(rows, np.asarray(ids)[:, None], 1, axis=1)
-    return rows
+def gradient_by_autograd(ids, dx, vocab):
+    dx = torch.as_tensor(dx)
+    table = torch.zeros(vocab, dx.shape[1], dtype=dx.dtype, requires_grad=True)
+    F.embedding(torch.as_tensor(ids), table).backward(dx)
+    return table.grad
 
 
 def cosine_by_hand(a, b):
@@ -190,13 +198,13 @@ RIGHT = {
         math.prod((50257, 12288)),
     ],
     "2.2": [
-        one_hot_by_loops,
-        one_hot_by_assignment,
-        one_hot_in_lists,
-        one_hot_by_put,
-        lambda ids, vocab: np.eye(vocab)[ids],
-        lambda ids, vocab: (np.arange(vocab) == np.asarray(ids)[:, None]) * 1.0,
-        lambda ids, vocab: F.one_hot(torch.as_tensor(ids), vocab),
+        gradient_by_loop,
+        gradient_by_add_at,
+        gradient_word_by_word,
+        gradient_in_lists,
+        gradient_by_autograd,
+        lambda ids, dx, vocab: np.eye(vocab)[ids].T @ dx,
+        lambda ids, dx, vocab: (np.arange(vocab)[:, None] == np.asarray(ids)) @ np.asarray(dx),
     ],
     "2.3": [
         0.518,

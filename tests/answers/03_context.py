@@ -25,47 +25,72 @@ def average_in_lists(weights, rows):
     return [sum(w * x for w, x in zip(weights.tolist(), c, strict=True)) / whole for c in columns]
 
 
-def alike_by_loops(x, strength):
+def near_by_loops(x, strength, penalty):
     out = np.zeros_like(x)
     for i, row in enumerate(x):
-        parts = [math.exp(strength * float(row @ other)) for other in x]
-        for part, other in zip(parts, x, strict=True):
-            out[i] += part / sum(parts) * other
+        scores = [strength * float(row @ key) - penalty * abs(i - j) for j, key in enumerate(x)]
+        parts = [math.exp(score) for score in scores]
+        for part, value in zip(parts, x, strict=True):
+            out[i] += part / sum(parts) * value
     return out
 
 
-def alike_stable(x, strength):
-    table = strength * np.einsum("id,jd->ij", x, x)
+def near_stable(x, strength, penalty):
+    n = len(x)
+    steps = np.abs(np.arange(n)[:, None] - np.arange(n))
+    table = strength * np.einsum("id,jd->ij", x, x) - penalty * steps
     parts = np.exp(table - table.max(1, keepdims=True))
     return parts / parts.sum(1, keepdims=True) @ x
 
 
-def alike_row_by_row(x, strength):
-    return np.stack([softmax(strength * (x @ row)) @ x for row in x])
+def near_row_by_row(x, strength, penalty):
+    places = np.arange(len(x))
+    rows = (softmax(strength * (x @ x[i]) - penalty * abs(places - i)) @ x for i in places)
+    return np.stack(list(rows))
 
 
-def before_by_loop(x):
-    y = x.copy()
-    for i in range(1, len(x)):
-        y[i] = (x[i - 1] + x[i]) / 2
-    return y
-
-
-def before_by_matrix(x):
+def near_by_factors(x, strength, penalty):
+    """The exponential of a difference is a quotient: halve, or more, for each step."""
     n = len(x)
-    weights = (np.eye(n) + np.eye(n, k=-1)) / 2
-    weights[0, 0] = 1
-    return weights @ x
+    factors = np.exp(-penalty) ** np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    parts = np.exp(strength * (x @ x.T)) * factors
+    return parts @ x / parts.sum(1)[:, None]
 
 
-def before_by_padding(x):
-    return (x + np.concatenate([x[:1], x[:-1]])) / 2
+def near_by_longer_rows(x, strength, penalty):
+    """As on the page: the query lists the penalty of every position, the key is one-hot."""
+    n = len(x)
+    steps = np.abs(np.arange(n)[:, None] - np.arange(n))
+    looks_for = np.hstack([strength * x, -penalty * steps])
+    return softmax(looks_for @ np.hstack([x, np.eye(n)]).T) @ x
 
 
-def before_by_roll(x):
-    y = (x + np.roll(x, 1, axis=0)) / 2
-    y[0] = x[0]
-    return y
+def near_in_torch(x, strength, penalty):
+    x = torch.as_tensor(x)
+    places = torch.arange(len(x))
+    steps = (places[:, None] - places).abs()
+    return F.softmax(strength * x @ x.T - penalty * steps, dim=-1) @ x
+
+
+def attempts_by_running():
+    components = {"bank": [0.5, 0.5, 0], "money": [1, 0, 0], "river": [0, 1, 0], "tower": [0, 0, 1]}
+    sentences = {
+        "A": "the river bank near the money",
+        "B": "the bank and the river",
+        "C": "the bank under the tower near the river tower",
+        "D": "the tower by the river bank",
+    }
+    answer = {}
+    for letter, sentence in sentences.items():
+        words = sentence.split()
+        x = np.array([components.get(word, [0, 0, 0]) for word in words])
+        n, bank = len(x), words.index("bank")
+        before = (np.eye(n) + np.eye(n, k=-1)) / 2
+        attempts = {"a": np.full((n, n), 1 / n), "b": before, "c": softmax(4 * x @ x.T)}
+        new = {name: (weights @ x)[bank] for name, weights in attempts.items()}
+        wet = [name for name, y in new.items() if y[1] > max(y[0], y[2]) + 1e-9]
+        answer[letter] = "".join(wet)
+    return answer
 
 
 def twins_by_distance(method, x, first, second):
@@ -174,20 +199,22 @@ RIGHT = {
         lambda weights, rows: softmax(np.log(weights)) @ rows,
     ],
     "3.3": [
-        alike_by_loops,
-        alike_stable,
-        alike_row_by_row,
-        lambda x, strength: softmax(strength * (x @ x.T)) @ x,
-        lambda x, strength: torch.softmax(strength * (x @ x.T), dim=-1) @ x,
-        lambda x, strength: (x.T @ softmax(strength * (x @ x.T), axis=1).T).T,
+        near_by_loops,
+        near_stable,
+        near_row_by_row,
+        near_by_factors,
+        near_by_longer_rows,
+        near_in_torch,
     ],
     "3.4": [
-        before_by_loop,
-        before_by_matrix,
-        before_by_padding,
-        before_by_roll,
-        lambda x: np.concatenate([x[:1], (x[:-1] + x[1:]) / 2]),
-        lambda x: torch.cat([x[:1], (x[:-1] + x[1:]) / 2]),
+        {"A": "b", "B": "ac", "C": "c", "D": "abc"},
+        {"D": "abc", "C": "c", "B": "ac", "A": "b"},
+        dict(zip("ABCD", ["b", "ac", "c", "abc"], strict=True)),
+        {
+            letter: "".join(sorted(s))
+            for letter, s in zip("ABCD", ("b", "ca", "c", "cba"), strict=True)
+        },
+        attempts_by_running(),
     ],
     "3.5": [
         twins_by_distance,

@@ -1,5 +1,6 @@
 """Right answers to exercises 4 in different styles: every one of them must pass."""
 
+import json
 import math
 
 import numpy as np
@@ -104,30 +105,38 @@ def grid_in_torch(grid, words, queries_in):
     return {words[i]: words[int(place)] for i, place in enumerate(places)}
 
 
-def lookup_by_loop(query, keys, values):
+def lookup_by_loop(query, keys, values, nothing):
     shares = [math.exp(score_by_loop(query, key)) for key in keys]
+    whole = sum(shares) + math.exp(nothing)
     answer = np.zeros(values.shape[1])
     for share, value in zip(shares, values, strict=True):
-        answer += share / sum(shares) * value
+        answer += share / whole * value
     return answer
 
 
-def lookup_in_numpy(query, keys, values):
+def lookup_in_numpy(query, keys, values, nothing):
     exponentials = np.exp(keys @ query)
-    return exponentials / exponentials.sum() @ values
+    return exponentials / (exponentials.sum() + np.exp(nothing)) @ values
 
 
-def lookup_in_torch(query, keys, values):
-    return torch.softmax(keys @ query, dim=0) @ values
+def lookup_in_torch(query, keys, values, nothing):
+    scores = torch.cat([keys @ query, torch.tensor([nothing], dtype=keys.dtype)])
+    return torch.softmax(scores, dim=0)[:-1] @ values
 
 
-def lookup_by_torch_attention(query, keys, values):
-    return F.scaled_dot_product_attention(query[None], keys, values, scale=1.0)[0]
+def lookup_by_torch_attention(query, keys, values, nothing):
+    """The empty entry is a key of zeros, and its score comes from the mask."""
+    keys, values = F.pad(keys, (0, 0, 0, 1)), F.pad(values, (0, 0, 0, 1))
+    bias = torch.zeros(1, len(keys), dtype=keys.dtype)
+    bias[0, -1] = nothing
+    return F.scaled_dot_product_attention(query[None], keys, values, attn_mask=bias, scale=1.0)[0]
 
 
-def lookup_by_einsum(query, keys, values):
+def lookup_by_a_share(query, keys, values, nothing):
+    """The plain soft dictionary, times the share that the empty entry leaves."""
     exponentials = np.exp(np.einsum("d,kd->k", query, keys))
-    return np.einsum("k,kv->v", exponentials / exponentials.sum(), values)
+    left = exponentials.sum() / (exponentials.sum() + np.exp(nothing))
+    return left * np.einsum("k,kv->v", exponentials / exponentials.sum(), values)
 
 
 def without(a, b):
@@ -178,13 +187,11 @@ RIGHT = {
         lambda q, k: float(np.inner(q.astype(np.float32), k.astype(np.float32))),
     ],
     "4.3": [
-        table_by_loops,
-        lambda q, k: q @ k.T,
-        lambda q, k: np.einsum("qd,kd->qk", q, k),
-        lambda q, k: torch.matmul(q, k.transpose(0, 1)),
-        lambda q, k: (q[:, None, :] * k[None, :, :]).sum(-1),
-        lambda q, k: [[float(query @ other) for other in k] for query in q],
-        lambda q, k: (k.astype(np.float32) @ q.astype(np.float32).T).T,
+        {"A": "b", "B": "c", "C": "a", "D": "a", "E": "d", "F": "e"},
+        {"F": "e", "E": "d", "D": "a", "C": "a", "B": "c", "A": "b"},
+        json.loads('{"A": "b", "B": "c", "C": "a", "D": "a", "E": "d", "F": "e"}'),
+        dict(zip("ABCDEF", "bcaade", strict=True)),
+        {change: "bcaade"[place] for place, change in enumerate("ABCDEF")},
     ],
     "4.4": [
         tokens_by_one_einsum,
@@ -199,7 +206,7 @@ RIGHT = {
         lookup_in_numpy,
         lookup_in_torch,
         lookup_by_torch_attention,
-        lookup_by_einsum,
+        lookup_by_a_share,
     ],
     "4.7": [
         one_way_by_projection,
