@@ -163,10 +163,10 @@ def _not_near(value_of):
 def _steady(answer, case):
     """Whether chance moves the estimate by little: one query for all keys moves it by much."""
     d_k, seed = 3, case.args[1]
-    found = [float(answer(d_k, seed + more)) for more in range(6)]
-    if not np.isfinite(found).all() or np.std(found) < 0.15 * abs(np.mean(found)):
+    variances = [float(answer(d_k, seed + more)) for more in range(6)]
+    if not np.isfinite(variances).all() or np.std(variances) < 0.15 * abs(np.mean(variances)):
         return True
-    return f"for d_k = {d_k} six seeds gave from {min(found):.2g} to {max(found):.2g}"
+    return f"for d_k = {d_k} six seeds gave from {min(variances):.2g} to {max(variances):.2g}"
 
 
 @_once

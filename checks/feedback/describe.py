@@ -204,14 +204,10 @@ def about_order(task: Task, expected: Numbers, got: Numbers) -> str:
             moved = next(n for n, row in enumerate(order) if n != row)
             at = f"row {moved} is yours at {order.index(moved)}"
             return f"the rows are right but in another order: {at}."
-    if wanted.ndim >= 1 and wanted.size > 2 and _same_numbers(wanted, came):
+    ordered = (np.sort(values.astype(float), axis=None) for values in (wanted, came))
+    if wanted.ndim >= 1 and wanted.size > 2 and np.allclose(*ordered, rtol=1e-5, atol=1e-7):
         return "the right numbers, in another order."
     return ""
-
-
-def _same_numbers(expected: np.ndarray, got: np.ndarray) -> bool:
-    wanted, came = (np.sort(values.astype(float), axis=None) for values in (expected, got))
-    return bool(np.allclose(wanted, came, rtol=1e-5, atol=1e-7))
 
 
 def about_rounding(expected: Numbers, got: Numbers) -> str:
