@@ -143,36 +143,39 @@ def _number(value: np.floating, digits: int) -> str:
 
 
 def heads_against_controls(
-    noun: Real[np.ndarray, "layer head"],
+    asked: Real[np.ndarray, "layer head"],
     control: Real[np.ndarray, "layer head"],
     named: Sequence[tuple[int, int]],
+    *,
+    label: str,
+    caption: str,
 ) -> Figure:
-    """Draw each head as a point: its control to the right, the weight of the noun upwards.
+    """Draw each head as a point: its control to the right, the weight of interest upwards.
 
-    `named` are the heads, as (layer, head), that get a label.
+    `named` are the heads, as (layer, head), that get a name; `label` says what is measured.
     """
     fig, axes = plots.canvas(360, 340)
     axes.fill_between([0, 1.06], [0, 1.06], 1.06, color=palette.light("accent"), alpha=0.1,
                       linewidth=0)  # fmt: skip
     axes.plot([0, 1.06], [0, 1.06], color=palette.light("muted"), linewidth=1.2, linestyle="--")
-    axes.scatter(control.ravel(), noun.ravel(), s=16, color=palette.light("muted"), linewidth=0)
+    axes.scatter(control.ravel(), asked.ravel(), s=16, color=palette.light("muted"), linewidth=0)
     for at in named:
-        x, y = float(control[at]), float(noun[at])
+        x, y = float(control[at]), float(asked[at])
         axes.scatter([x], [y], s=42, color=palette.light("query"), linewidth=0, zorder=3)
-        above = y > x
-        left = above or x > 0.7
-        axes.annotate(f"head {at}", (x, y), (-8 if left else 8, 6 if above else -3),
+        left = x > 0.7
+        axes.annotate("head {}.{}".format(*at), (x, y), (-8 if left else 8, 6 if y > x else -3),
                       textcoords="offset points", ha="right" if left else "left",
                       color=palette.light("query"), weight="bold")  # fmt: skip
-    axes.text(0.06, 0.86, "here: a head that\nfinds adjectives", va="center")
-    axes.set(xlim=(0, 1.06), ylim=(0, 1.06), aspect="equal", xlabel="larger of the two controls",
-             ylabel="the noun's weight")  # fmt: skip
-    labels = ", ".join(f"head {at}: noun {noun[at]:.2f}, control {control[at]:.2f}" for at in named)
-    above = float((noun - control).max())
+    axes.set(xlim=(0, 1.06), ylim=(0, 1.06), aspect="equal", xlabel="largest control",
+             ylabel=label)  # fmt: skip
+    labels = ", ".join(
+        f"head {layer}.{head}: {label} {asked[layer, head]:.2f}, control {control[layer, head]:.2f}"
+        for layer, head in named
+    )
+    above = float((asked - control).max())
     return plots.figure(
         fig,
-        alt=f"{noun.size} points, one for each head, with a diagonal. The highest point above the "
+        alt=f"{asked.size} points, one for each head, with a diagonal. The highest point above the "
         f"diagonal is {above:.2f} above it. {labels}.",
-        caption="Each point is a head. A head that finds a noun's adjectives would lie far above "
-        "the diagonal; none does.",
+        caption=caption,
     )

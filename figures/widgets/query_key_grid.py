@@ -16,9 +16,9 @@ class QueryKeyGrid(Interactive):
     module = "query_key_grid.js"
 
     words = traitlets.List(["fluffy", "blue", "creature", "roamed"]).tag(sync=True)
-    x = traitlets.List([[1, -1], [1, 1], [0, 2], [-1, -1]]).tag(sync=True)
-    w_q = traitlets.List([[-1, 0], [0, 2]]).tag(sync=True)
-    w_k = traitlets.List([[0, 1], [1, 0]]).tag(sync=True)
+    x = traitlets.List([[1, 0], [1, 1], [0, 1], [0, 0]]).tag(sync=True)
+    w_q = traitlets.List([[0, 1], [4, 0]]).tag(sync=True)
+    w_k = traitlets.List([[1, 0], [0, 1]]).tag(sync=True)
     values = traitlets.List([[1, 0], [0, 1], [0, 0], [0, 0]]).tag(sync=True)
     parts = traitlets.List(["fluffy", "blue"]).tag(sync=True)
     tied = traitlets.Bool(False).tag(sync=True)
@@ -51,7 +51,7 @@ class QueryKeyGrid(Interactive):
             row_label=labels[0], column_label=labels[1],
             alt=f"A matrix of {self.shows}, queries in {self.layout_of_queries}. "
             f"The largest of each query: {self.favourites()}.",
-            caption="The query of creature matches the keys of fluffy and blue, and the query of "
-            "blue does not match the key of creature. In the live figure you can change the two "
+            caption="The query of creature matches the keys of fluffy and blue far better than the "
+            "query of blue matches the key of creature. In the live figure you can change the two "
             "matrices, and see what each word takes in.",
         )  # fmt: skip

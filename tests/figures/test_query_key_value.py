@@ -48,8 +48,8 @@ def test_the_clock_has_room_for_one_turn():
 
 def test_heads_are_points_with_the_named_ones_labelled():
     noun, control = np.array([[0.2, 0.9]]), np.array([[0.1, 0.95]])
-    figure = heads_against_controls(noun, control, [(0, 1)])
-    assert "head (0, 1)" in figure.svg
+    figure = heads_against_controls(noun, control, [(0, 1)], label="weight", caption="Points.")
+    assert "head 0.1" in figure.svg
     assert "2 points" in figure.alt
-    assert "head (0, 1): noun 0.90, control 0.95" in figure.alt
+    assert "head 0.1: weight 0.90, control 0.95" in figure.alt
     assert "0.10 above it" in figure.alt
