@@ -31,35 +31,46 @@ def sample_batch(count):
     return torch.tensor([[WORDS.index(w) for w in sample_story()] for _ in range(count)])
 
 
+def attention(q, k, v, masked):
+    """Queries, keys, values (batch, n, d_k) -> output (batch, n, d_k), weights (batch, n, n)."""
+    scores = q @ k.mT / k.shape[-1] ** 0.5
+    if masked:
+        scores = torch.where(torch.ones_like(scores).tril() == 1, scores, -torch.inf)
+    weights = scores.softmax(-1)
+    return weights @ v, weights
+
+
 class TinyModel(nn.Module):
     """A language model with one layer of attention, in four heads."""
 
-    def __init__(self, masked, d=32):
+    def __init__(self, masked, d=32, heads=4):
         super().__init__()
-        self.masked = masked
+        self.masked, self.d_k = masked, d // heads
         self.word = nn.Embedding(len(WORDS), d)
         self.position = nn.Embedding(10, d)
         self.query, self.key, self.value = (nn.Linear(d, d, bias=False) for _ in range(3))
         self.next_word = nn.Linear(d, len(WORDS))
 
-    def split(self, vectors):
-        """Cut vectors into four heads: (batch, n, d) -> (batch, 4, n, d / 4)."""
-        return vectors.unflatten(-1, (4, -1)).transpose(1, 2)
+    def embed(self, ids):
+        """Word numbers (batch, n) -> vectors (batch, n, d)."""
+        return self.word(ids) + self.position(torch.arange(ids.shape[1]))
 
     def attend(self, x):
-        """Vectors (batch, n, d) -> output (batch, n, d), weights (batch, 4, n, n)."""
-        q, k, v = (self.split(matrix(x)) for matrix in (self.query, self.key, self.value))
-        scores = q @ k.transpose(-2, -1) / k.shape[-1] ** 0.5
-        if self.masked:
-            future = torch.ones_like(scores).triu(1) == 1
-            scores = scores.masked_fill(future, float("-inf"))
-        weights = scores.softmax(-1)
-        return (weights @ v).transpose(1, 2).flatten(-2), weights
+        """Vectors (batch, n, d) -> output (batch, n, d), and weights (batch, n, n) of each head."""
+        q, k, v = self.query(x), self.key(x), self.value(x)
+        outputs, weights = [], []
+        for start in range(0, x.shape[-1], self.d_k):  # head 0, 1, 2, 3
+            part = slice(start, start + self.d_k)
+            output, head_weights = attention(q[..., part], k[..., part], v[..., part], self.masked)
+            outputs.append(output)
+            weights.append(head_weights)
+        return torch.cat(outputs, -1), weights
 
     def forward(self, ids):
         """Word numbers (batch, n) -> a score for every possible next word (batch, n, 15)."""
-        x = self.word(ids) + self.position.weight[: ids.shape[1]]
-        return self.next_word(x + self.attend(x)[0])
+        x = self.embed(ids)
+        output, _ = self.attend(x)
+        return self.next_word(x + output)
 
 
 def loss_on(model, stories):
