@@ -37,11 +37,11 @@ def softmax(
             "As it falls to 0, the weights become one-hot: use argmax for that limit."
         )
     xp = array_namespace(scores)
-    scaled = scores / temperature
     if where is not None:
-        scaled = xp.where(where, scaled, -xp.inf)
-    highest = _finite_or_zero(xp, xp.max(scaled, axis=axis, keepdims=True))
-    exponentials = xp.exp(scaled - highest)
+        scores = xp.where(where, scores, -xp.inf)
+    highest = _finite_or_zero(xp, xp.max(scores, axis=axis, keepdims=True))
+    # The subtraction comes first: a low temperature would make large scores infinite.
+    exponentials = xp.exp((scores - highest) / temperature)
     total = xp.sum(exponentials, axis=axis, keepdims=True)
     # A fully masked row is 0 / 0: divide it by 1. Every other total is at least 1.
     return exponentials / (total if where is None else xp.where(total == 0, 1.0, total))

@@ -59,6 +59,11 @@ def test_temperature_divides_the_scores():
         functional.softmax(scores, temperature=0.0)
 
 
+def test_a_low_temperature_makes_no_large_score_infinite():
+    scores = np.array([700, 690, 1], dtype=np.float16)
+    np.testing.assert_array_equal(functional.softmax(scores, temperature=0.01), [1, 0, 0])
+
+
 def test_masked_weights_are_exactly_zero_and_an_empty_row_is_zeros():
     allowed = np.array([[True, False, True], [False, False, False]])
     weights = functional.softmax(np.zeros((2, 3)), where=allowed)
