@@ -3,6 +3,8 @@
 Beside many wrong answers stands a public thread in which somebody met the mistake.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from checks import Case, Exercise, Law, Task, Wrong
@@ -411,8 +413,16 @@ def turned_at(x, position, base, how=rotate):
     return how(x, rotary_angles(positions, x.shape[-1], base))
 
 
+class Step(NamedTuple):
+    """What one step returns; feedback calls the three results by these names."""
+
+    output: np.ndarray
+    keys: np.ndarray
+    values: np.ndarray
+
+
 def decode_step(x, query, key, value, keys, values, base, *, place=len, turns=(turned_at,) * 2,
-                value_turn=as_it_is, stored=None, read=lambda keys, base: keys, past=True,
+                value_turn=as_it_is, stored="as appended", read=lambda keys, base: keys, past=True,
                 front=False, carry=True, scale=1.0):  # fmt: skip
     """One token after those in the cache, with the parts exchangeable."""
     at = place(keys)
@@ -421,11 +431,13 @@ def decode_step(x, query, key, value, keys, values, base, *, place=len, turns=(t
     order = slice(None, None, -1 if front else 1)
     seen = np.concatenate([keys, k][order]) if past else k
     all_values = np.concatenate([values, v][order]) if past else v
-    output = attend(q * scale, read(seen, base), all_values).output[0]
-    kept = x[None] @ key.T if stored else k
+    all_keys = read(seen, base)
+    output = attend(q * scale, all_keys, all_values).output[0]
     if not carry:
-        return output, keys, values
-    return output, *(np.concatenate(pair[order]) for pair in ([keys, kept], [values, v]))
+        return Step(output, keys, values)
+    new = x[None] @ key.T if stored == "unrotated" else k
+    kept = all_keys if stored == "as read" else np.concatenate([keys, new][order])
+    return Step(output, kept, np.concatenate([values, v][order]))
 
 
 def step_cases(rng):
@@ -464,6 +476,23 @@ def one_by_one(answer, case):
     )
 
 
+def each_turned(keys, base):
+    """The whole cache rotated, each key by its own position."""
+    return turned_at(keys, 0, base)
+
+
+def all_turned_alike(keys, base):
+    """The whole cache rotated by the position of the newest key."""
+    return rotate(keys, rotary_angles(np.full(len(keys), len(keys) - 1), keys.shape[-1], base))
+
+
+AGAIN = [  # how the whole cache is rotated, the new key before that, and which keys are stored
+    (each_turned, turned_at, "as appended"), (each_turned, turned_at, "as read"),
+    (each_turned, as_it_is, "as appended"), (each_turned, as_it_is, "as read"),
+    # Rotated alike but stored as appended, they give the numbers of M509 or of M531.
+    (all_turned_alike, turned_at, "as read"), (all_turned_alike, as_it_is, "as read"),
+]  # fmt: skip
+
 STEP_WRONG = [
     # Blaizzy/mlx-vlm/issues/1983, RobertCsordas/moeut/pull/6; position 0 is no rotation at all
     Wrong("M509", changed(decode_step, place=lambda keys: 0)),
@@ -474,11 +503,10 @@ STEP_WRONG = [
     Wrong("M531", changed(decode_step, turns=(as_it_is, turned_at))),
     # mistralai/mistral-inference/issues/147
     Wrong("M532", changed(decode_step, value_turn=turned_at)),
-    Wrong("M533", changed(decode_step, stored=True)),  # EleutherAI/gpt-neox/pull/363
+    Wrong("M533", changed(decode_step, stored="unrotated")),  # EleutherAI/gpt-neox/pull/363
     # NeuraLegion/shainet/pull/110
-    Wrong("M534", changed(decode_step, read=lambda keys, base: turned_at(keys, 0, base))),
-    Wrong("M534", changed(decode_step, turns=(turned_at, as_it_is), stored=True,
-                          read=lambda keys, base: turned_at(keys, 0, base))),
+    *(Wrong("M534", changed(decode_step, turns=(turned_at, key_turn), stored=stored, read=read))
+      for read, key_turn, stored in AGAIN),
     *(Wrong(idea, changed(decode_step, turns=(turned_by(**changes),) * 2))
       for idea, changes in PAIRS_WRONG),
     Wrong("M498", base_10000(decode_step, 6)),
