@@ -61,7 +61,7 @@ def _block(
 
 @styled()
 def gate_times_up(
-    gate: Sequence[Length] = (2, -3, 0.5, -1), up: Sequence[Length] = (2, 3, -2, 1)
+    gate: Sequence[Length] = (2, -3, 0.5, -1), up: Sequence[Length] = (2, 2, -2, 1)
 ) -> Figure:
     """Draw SwiGLU on four hidden components: SiLU of the gate projection times the up projection.
 
