@@ -107,6 +107,7 @@ ATTENTION_WRONG = [
     Wrong("M15", lambda q, k, v: with_switches(q, k, v, weigh=maxima_dropped)),
     Wrong("M670", lambda q, k, v: with_switches(q, k, v, scale=1 / np.sqrt(v.shape[-1]))),
     Wrong("M85", lambda q, k, v: with_switches(q, k, v, scale=1 / np.sqrt(len(k)))),
+    Wrong("M85", lambda q, k, v: with_switches(q, k, v, scale=1 / np.sqrt(len(q)))),
 ]  # fmt: skip
 
 
@@ -369,6 +370,8 @@ EXERCISE = Exercise(
             read="chapters/07_self_attention.html#one-function-five-steps",
             wrong=[
                 Wrong("M33", lambda weights, values: weights.T @ values),
+                Wrong("M758", lambda weights, values: weights * values),
+                Wrong("M758", in_torch(lambda weights, values: weights * values)),
                 Wrong("M17", lambda weights, values: 0 * weights @ values + values.mean(0)),
                 Wrong("M16", lambda weights, values: one_hot(weights) @ values),
                 Wrong("M19", lambda weights, values: softmax(weights) @ values),
@@ -391,7 +394,7 @@ EXERCISE = Exercise(
             id="7.4", name="add_change", title="Add the change to the residual stream",
             difficulty=2, importance=4, minutes=5, reference=add_change, cases=stream_cases,
             wrong=STREAM_WRONG,
-            read="chapters/07_self_attention.html#a-change-added",
+            read="chapters/07_self_attention.html#the-residual-connection",
         ),
         Task(
             id="7.5", name="recover_weights", title="Recover the weights from the output",
@@ -414,6 +417,7 @@ EXERCISE = Exercise(
                     np.allclose(f(x[p]), f(x)[np.argsort(p)]))),
                 Wrong("M101", a_dot_product),
                 Wrong("M672", lambda f, x, p: f(x[p]) == f(x)[p]),
+                Wrong("M672", lambda f, x, p: bool(np.array_equal(f(x[p]), f(x)[p]))),
             ],
         ),
         Task(

@@ -169,7 +169,7 @@ def about_nan(expected: Numbers, got: Numbers) -> str:
 def about_bool(expected: Numbers, got: Numbers) -> str:
     """True and False in the wrong place, or where numbers are expected."""
     both = {0, 1}.issuperset(np.unique(got.values)) and expected.kind == "bool"
-    if both and np.array_equal(got.values.astype(bool), ~expected.values):
+    if both and got.values.size > 1 and np.array_equal(got.values.astype(bool), ~expected.values):
         return "every value is the opposite: True and False are exchanged."
     if "bool" in (expected.kind, got.kind) and expected.kind != got.kind:
         return f"the result is {got.dtype}, and {expected.kind} is expected."
