@@ -166,7 +166,7 @@ def rows_sum_to_one_or_nothing(answer, case):
 
 
 def batch_masks(lengths, n):
-    encoder = masks.padding(lengths, n)[:, None]
+    encoder = real_tokens(lengths, n)[:, None, None, :]
     return encoder, encoder & masks.causal(n)
 
 
@@ -177,7 +177,8 @@ def length_cases(rng):
 
 
 def real_tokens(lengths, n):
-    return np.arange(n) < lengths[:, None]
+    """Padded on the left, so that a causal mask does not hide the pads: (batch, key)."""
+    return np.arange(n) >= n - lengths[:, None]
 
 
 def everywhere(table, lengths):
@@ -215,6 +216,7 @@ BATCH_WRONG = [
     Wrong("M23", both_masks(real_keys, causal=lambda n: masks.causal(n).T)),
     Wrong("M22", both_masks(real_keys, causal=lambda n: np.tri(n, k=-1, dtype=bool))),
     Wrong("M581", both_masks(lambda lengths, n: real_keys(lengths + 1, n))),
+    Wrong("M613", both_masks(lambda lengths, n: masks.padding(lengths, n)[:, None])),
     Wrong("M582", lambda lengths, n: batch_masks(lengths, n)[::-1]),
     Wrong("M115", lambda lengths, n: (real_tokens(lengths, n)[:, None],
                                       masks.causal(n) & real_tokens(lengths, n)[:, None])),

@@ -224,31 +224,31 @@ def batch_by_loops(lengths, n):
     encoder = np.zeros((len(lengths), 1, 1, n), dtype=bool)
     decoder = np.zeros((len(lengths), 1, n, n), dtype=bool)
     for b, length in enumerate(lengths):
-        for j in range(int(length)):
+        for j in range(n - int(length), n):
             encoder[b, 0, 0, j] = True
             decoder[b, 0, j:, j] = True
     return encoder, decoder
 
 
 def batch_in_torch(lengths, n):
-    real = (torch.arange(n) < torch.as_tensor(lengths)[:, None])[:, None, None, :]
+    real = (torch.arange(n) >= n - torch.as_tensor(lengths)[:, None])[:, None, None, :]
     return real, real & torch.ones(n, n, dtype=torch.bool).tril()
 
 
 def batch_by_reshape(lengths, n):
-    real = np.less.outer(np.arange(n), np.asarray(lengths)).T.reshape(-1, 1, 1, n)
+    real = np.greater_equal.outer(np.arange(n), n - np.asarray(lengths)).T.reshape(-1, 1, 1, n)
     return real, np.logical_and(real, np.tri(n, dtype=bool).reshape(1, 1, n, n))
 
 
 def batch_by_product(lengths, n):
-    real = np.stack([np.arange(n) < int(length) for length in lengths]).astype(int)
+    real = np.stack([np.arange(n) >= n - int(length) for length in lengths]).astype(int)
     decoder = np.einsum("bk,qk->bqk", real, np.tri(n, dtype=int))
     return real[:, None, None] == 1, decoder[:, None] == 1
 
 
 def batch_in_lists(lengths, n):
-    encoder = [[[[j < length for j in range(n)]]] for length in lengths]
-    return encoder, [[[[j <= i and j < length for j in range(n)] for i in range(n)]]
+    encoder = [[[[j >= n - length for j in range(n)]]] for length in lengths]
+    return encoder, [[[[n - length <= j <= i for j in range(n)] for i in range(n)]]
                      for length in lengths]  # fmt: skip
 
 
