@@ -39,7 +39,7 @@ def score_cases(rng):
         Case((rng.normal(size=width), rng.normal(size=width)), about=f"d_k = {width}")
         for width in widths
     ]
-    blue = Case((np.array([0.0, 4.0]), np.array([1.0, 1.0])), about="creature and blue, by hand")
+    blue = Case((np.array([4.0, 0.0]), np.array([1.0, 1.0])), about="creature and blue, by hand")
     return [blue, *drawn]
 
 
