@@ -29,7 +29,7 @@ class BlockDiagram(Interactive):
         """What runs along each edge, in the order in which it is computed.
 
         All scores are 0, so each token attends equally to itself and to those before it.
-        The feed-forward network bends each feature and its negative, and adds the two.
+        The feed-forward network applies GELU to each feature and to its negative, and adds both.
         """
         x, edges = np.array(self.x, dtype=float), {}
         edges["stream_in"] = x
