@@ -88,10 +88,7 @@ def _raised(task: Task, got: Outcome, blocks: dict[str, Any]) -> Verdict:
 def _difference_words(task: Task, difference: Difference) -> str:
     if task.is_value and difference.kind == "values":
         return "That is not the right value."
-    sentence = difference.sentence
-    if task.is_value:
-        sentence = sentence.replace("an array of shape", "a list or an array of shape")
-    return capital(sentence) + "."
+    return capital(difference.sentence) + "."
 
 
 def _case_blocks(task: Task, case: Case) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from checks.status import Status
 from checks.task import Case, Law, Task
 
 CHANGED_ARGUMENT = "M36"
-AFTERNOON = {"01", "02", "03", "04", "07", "08", "09"}  # the chapters of the short path
+AFTERNOON = {1, 2, 3, 4, 7, 8, 9}
+"""The chapters of the short path."""
 SENT_TO_READ = {Status.WRONG, Status.RAISED, Status.NOT_UNDERSTOOD, Status.TOO_SLOW}
 
 
@@ -56,7 +57,8 @@ def place_of(entry: Misconception, task: Task) -> str:
 
 def _of_the_afternoon(read: str) -> bool:
     page = split_read(read)[0]
-    return page[:2] in AFTERNOON and not page.endswith("_deeper")
+    number = page[:2]
+    return number.isdecimal() and int(number) in AFTERNOON and not page.endswith("_deeper")
 
 
 def argument_blocks(task: Task, case: Case) -> tuple[Shown, ...]:

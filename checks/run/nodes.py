@@ -57,10 +57,10 @@ class Numbers(Node):
 
     @property
     def words(self) -> str:
-        """A number, or an array and its shape."""
+        """A number, or an array or list and its shape."""
         if self.shape == ():
             return {"bool": "True or False", "int": "a whole number"}.get(self.kind, "a number")
-        return f"an array of shape {self.shape}"
+        return f"an array or list of shape {self.shape}"
 
 
 @dataclass(frozen=True)

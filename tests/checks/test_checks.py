@@ -507,11 +507,26 @@ class TestWordsForWrongNumbers:
             (lambda q, k: scores(q, k)[..., None] * np.ones(4), "broadcast"),
             (lambda q, k: scores(q, k).sum(1), "axes are missing: they were summed"),
             (lambda q, k: scores(q, k) > 0, "the result is bool"),
+            (lambda q, k: np.log(-np.abs(scores(q, k))), "the logarithm or root of a negative"),
         ],
     )
     def test_what_can_be_seen_is_said(self, answer, words):
         with np.errstate(all="ignore"):
             assert words.lower() in said(answer).lower()
+
+    def test_a_row_shows_as_many_digits_as_tell_its_numbers_apart(self):
+        def shown(*row):
+            return node_text(observe(lambda x: x, Case((np.array(row),))).value)
+
+        assert shown(800.0, 800.4, 799.9) == "[  800 800.4 799.9]"
+        assert shown(1 / 3, 1 / 3, 0.5) == "[0.333 0.333   0.5]"
+
+    def test_a_half_may_be_rounded_up_or_down_and_a_wrong_number_is_not_rounded(self):
+        halves = np.array([0.125, 0.375, 1.625])
+        task = make(reference=lambda x: x, cases=lambda rng: [Case((halves,), about="halves")])
+        assert "rounded" in said(lambda x: np.array([0.13, 0.38, 1.63]), task)
+        assert "rounded" in said(lambda x: np.array([0.12, 0.38, 1.62]), task)
+        assert "rounded" not in said(lambda x: np.array([0.14, 0.38, 1.62]), task)
 
     def test_square_results_are_recognised_as_transposed_or_triangular(self):
         task = make(
