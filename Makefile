@@ -4,8 +4,8 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help book draft serve pdf lab notebooks doctor install quick test seeds bench speeds bundle \
-	bundle-check compat site links media audit portability update wheels clean
+.PHONY: help book draft serve pdf slides quizzes lab notebooks doctor install quick test seeds bench speeds \
+	bundle bundle-check compat site links media audit portability update wheels clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8000
@@ -45,6 +45,13 @@ serve: book ## build the book and serve it here
 pdf: book .venv/.course .venv/.chromium ## print the whole book as one PDF (minutes; letter paper: PAPER=letter)
 	@echo "Printing the book twice, the second time with its page numbers"
 	@$(BIN)/python -m book.build.pdf --paper $(PAPER)
+
+slides: book .venv/.course ## cut a deck for each meeting of the teacher's guide from the book
+	@$(BIN)/python -m book.teaching.decks _build/html
+	@echo "Open one with make serve: http://127.0.0.1:$(PORT)/slides/meeting-01.html"
+
+quizzes: .venv/.course ## write the quizzes for a learning platform, as GIFT and as QTI
+	@$(BIN)/python -m book.teaching.quiz_files
 
 lab: .venv/.course ## open the course in JupyterLab, pages and exercises
 	@$(BIN)/jupyter trust chapters/*.ipynb exercises/*.ipynb > /dev/null # else Lab hides their figures

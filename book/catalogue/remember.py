@@ -4,33 +4,17 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from markdown_it import MarkdownIt
 
+from book.catalogue.quizzes import QuizChoice, chapter_quiz
 from checks.feedback.catalogue_file import CatalogueError, load_catalogue
 from checks.feedback.misconceptions import heading_of, misconceptions
 
-CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
-QUESTION = re.compile(r"^\*\*\d\. (.+?)\*\*\n\n(?=<details class=\"choice\">)", re.MULTILINE)
-CHOICE = re.compile(
-    r"<details class=\"choice\"><summary>(.+?)</summary>\n\n(.+?)\n\n</details>", re.DOTALL
-)
-VERDICT = re.compile(r"(Right|Not quite|Not so)[:.] ")
 NOT_HERE = ("$", "](", "\n\n")  # formulas, links and paragraphs of their own
 MARKDOWN = MarkdownIt("commonmark")
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One answer that is offered, and why it is right or wrong; `idea` is a misconception's id."""
-
-    text: str
-    why: str
-    right: bool = False
-    idea: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,7 +23,7 @@ class Reminder:
 
     id: str
     ask: str
-    choices: tuple[Choice, ...]
+    choices: tuple[QuizChoice, ...]
 
     @property
     def ideas(self) -> set[str]:
@@ -116,24 +100,15 @@ def _html(text: str) -> str:
 
 def _quiz(page: str, ideas: dict[str, str]) -> list[Reminder]:
     """The questions of a chapter's quiz that have one of these choices."""
-    text = (CHAPTERS / f"{page}.md").read_text("utf8")
-    text = text[text.index("## Check yourself") :]
-    parts = QUESTION.split(text)[1:]
     quiz = [
-        _quiz_question(f"{page} {n}", ask, body, ideas)
-        for n, (ask, body) in enumerate(zip(parts[::2], parts[1::2], strict=True), 1)
+        Reminder(f"{page} {n}", ask, tuple(_with_idea(choice, ideas) for choice in choices))
+        for n, (ask, choices) in enumerate(chapter_quiz(page), 1)
     ]
     return [question for question in quiz if question.ideas]
 
 
-def _quiz_question(key: str, ask: str, body: str, ideas: dict[str, str]) -> Reminder:
-    choices = []
-    for text, why in CHOICE.findall(body):
-        verdict, reason = VERDICT.match(why), VERDICT.sub("", why, count=1)
-        right = bool(verdict) and verdict[1] == "Right"
-        reason = reason[0].upper() + reason[1:]
-        choices.append(Choice(text, reason, right, ideas.get(text, "")))
-    return Reminder(key, ask, tuple(choices))
+def _with_idea(choice: QuizChoice, ideas: dict[str, str]) -> QuizChoice:
+    return replace(choice, idea=ideas.get(choice.text, ""))
 
 
 def _written(key: str, entry: dict[str, Any]) -> Reminder:
@@ -143,7 +118,7 @@ def _written(key: str, entry: dict[str, Any]) -> Reminder:
     for choice in entry["choices"]:
         if not {"text", "why"} <= set(choice) <= allowed:
             raise CatalogueError(f"{key}: a choice has text and why, and may have right or idea")
-    return Reminder(key, entry["ask"], tuple(Choice(**choice) for choice in entry["choices"]))
+    return Reminder(key, entry["ask"], tuple(QuizChoice(**choice) for choice in entry["choices"]))
 
 
 def _sound(reminder: Reminder) -> Reminder:

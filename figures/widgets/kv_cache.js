@@ -1,6 +1,6 @@
 // One token at a time: what a step computes, keeps and reads, with and without a KV cache.
 
-import { button, choice, column, frame, grid, readout, row, slider, toggle } from "./kit.js";
+import { button, choice, column, frame, grid, h, readout, row, slider, toggle } from "./kit.js";
 
 const whole = (x) => Math.round(x).toLocaleString("en-US");
 const size = (bytes) =>
@@ -92,8 +92,7 @@ function render({ model, el }) {
     row(controls.step.el, next),
     row(controls.cached.el, controls.window.el, controls.kv_heads.el),
     column(...Object.values(texts).map(({ el: line }) => line)),
-    cache.el,
-    scores.el,
+    h("div", { class: "kit-column kit-dense kit-upright" }, cache.el, scores.el),
   );
   for (const key of ["step", "cached", "kv_heads", "window"])
     model.on(`change:${key}`, () => {

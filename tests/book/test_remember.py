@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from book.catalogue import quizzes as quiz_module
 from book.catalogue import remember as module
 from book.catalogue.remember import asked_for, for_the_page, lost_choices, reminders
 from checks.feedback.misconceptions import CatalogueError, misconceptions
@@ -161,7 +162,7 @@ def catalogue(tmp_path, monkeypatch):
 
     def read(questions, quizzes=None, why="it is one"):
         (tmp_path / "05_x.md").write_text(QUIZ.format(why=why), "utf8")
-        monkeypatch.setattr(module, "CHAPTERS", tmp_path)
+        monkeypatch.setattr(quiz_module, "CHAPTERS", tmp_path)
         held = {"quizzes": quizzes or {}, "questions": questions}
         monkeypatch.setattr(module, "load_catalogue", lambda package, name: held)
         monkeypatch.setattr(module, "reminders", reminders.__wrapped__)

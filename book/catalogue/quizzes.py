@@ -1,0 +1,41 @@
+"""The questions at the end of the chapters, read from their text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
+QUESTION = re.compile(r"^\*\*\d\. (.+?)\*\*\n\n(?=<details class=\"choice\">)", re.MULTILINE)
+CHOICE = re.compile(
+    r"<details class=\"choice\"><summary>(.+?)</summary>\n\n(.+?)\n\n</details>", re.DOTALL
+)
+VERDICT = re.compile(r"(Right|Not quite|Not so)[:.] ")
+
+
+@dataclass(frozen=True)
+class QuizChoice:
+    """One answer that is offered, and why it is right or wrong; `idea` is a misconception's id."""
+
+    text: str
+    why: str
+    right: bool = False
+    idea: str = ""
+
+
+def chapter_quiz(page: str) -> list[tuple[str, tuple[QuizChoice, ...]]]:
+    """Return the questions of a chapter, such as 05_scaling, each with its choices."""
+    text = (CHAPTERS / f"{page}.md").read_text("utf8")
+    _, _, quiz = text.partition("## Check yourself")
+    parts = QUESTION.split(quiz)[1:]
+    return [(ask, _choices(body)) for ask, body in zip(parts[::2], parts[1::2], strict=True)]
+
+
+def _choices(body: str) -> tuple[QuizChoice, ...]:
+    choices = []
+    for text, why in CHOICE.findall(body):
+        verdict, reason = VERDICT.match(why), VERDICT.sub("", why, count=1)
+        right = bool(verdict) and verdict[1] == "Right"
+        choices.append(QuizChoice(text, reason[0].upper() + reason[1:], right))
+    return tuple(choices)

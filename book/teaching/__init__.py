@@ -1,0 +1,1 @@
+"""What a teacher takes from the book: slides for each meeting, quizzes for a learning platform."""
