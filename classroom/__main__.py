@@ -9,13 +9,23 @@ from concurrent.futures import Executor
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from classroom.feedback_pages import feedback_page, page_name, report_page
-from classroom.grading.batch import LatePolicy, grade_class, read_secret
-from classroom.grading.results_log import read_grades, write_whole
+from classroom.feedback_pages import feedback_page, page_name
+from classroom.gradebook.commands import (
+    add_class_options,
+    add_gradebook_commands,
+    class_rules,
+    fraction,
+)
+from classroom.gradebook.corrections import Corrections
+from classroom.gradebook.tables import write_whole
+from classroom.grading.batch import grade_class, read_secret
+from classroom.grading.class_table import refuse_inside
+from classroom.grading.grades_table import read_grades
 from classroom.grading.submission_grader import GradingPlan, checks_version
 from classroom.handing_out.nbgrader_otter import ENGINES
 from classroom.handing_out.release import release
 from classroom.provided import exercise_named
+from classroom.report.class_report import links_from, report_page
 from classroom.sandbox.doctor import examine_sandbox, require_sandbox
 from classroom.sandbox.isolation import SandboxError
 
@@ -57,7 +67,12 @@ def command_line() -> argparse.ArgumentParser:
     command = commands.add_parser("report", help="write a page about the class")
     command.add_argument("grades", type=Path, help="the table that `grade` wrote")
     command.add_argument("--out", type=Path, default=Path("report.html"), help="a file")
+    command.add_argument(
+        "--feedback", type=Path, default=Path("feedback"),
+        help="the folder that `feedback` wrote; the report links to its pages",
+    )  # fmt: skip
     command.set_defaults(run=run_report)
+    add_gradebook_commands(commands)
     command = commands.add_parser("doctor", help="test the sandbox on this machine (Linux)")
     command.set_defaults(run=run_doctor)
     return parser
@@ -67,7 +82,9 @@ def add_grade_options(command: argparse.ArgumentParser) -> None:
     """Describe the options of `grade`."""
     command.add_argument("folder", type=Path, help="a notebook, archive, or folder per student")
     command.add_argument("--exercise", required=True, help="for example 07_self_attention")
-    command.add_argument("--out", type=Path, default=Path("grades.csv"), help="the table of grades")
+    command.add_argument(
+        "--out", type=Path, help="the table of grades; grades-EXERCISE.csv if it is left out"
+    )
     command.add_argument(
         "--secret", type=Path, default=Path("grading.secret"),
         help="file with the secret from which hidden cases are drawn; created if it is missing",
@@ -75,11 +92,7 @@ def add_grade_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--tasks", nargs="+", default=[], help="grade these tasks only")
     command.add_argument("--jobs", type=int, default=1, help="submissions graded at the same time")
     command.add_argument("--cluster", default="", help="address of a dask scheduler")
-    command.add_argument("--dates", type=Path, help="a CSV with the columns student and date")
-    command.add_argument("--due", help="the deadline, for example 2026-12-01T23:59")
-    command.add_argument(
-        "--late", type=fraction, default=0.1, help="share of the points lost for each day begun"
-    )
+    add_class_options(command)
     command.add_argument(
         "--partial", type=fraction, default=0.0,
         help="share of the points that a wrong answer earns for the cases on which it is right",
@@ -89,13 +102,6 @@ def add_grade_options(command: argparse.ArgumentParser) -> None:
         help="grade without a sandbox: their code can do whatever you can",
     )  # fmt: skip
     command.set_defaults(run=run_grade)
-
-
-def fraction(text: str) -> float:
-    """Parse a number from 0 to 1."""
-    if not 0 <= float(text) <= 1:
-        raise argparse.ArgumentTypeError(f"must be a number from 0 to 1; got {text}")
-    return float(text)
 
 
 def run_doctor(arguments: argparse.Namespace) -> int:
@@ -125,7 +131,10 @@ def run_feedback(arguments: argparse.Namespace) -> int:
 
 def run_report(arguments: argparse.Namespace) -> int:
     """Write the page about the class."""
-    write_whole(arguments.out, report_page(*read_grades(arguments.grades)))
+    results, exercise = read_grades(arguments.grades)
+    link = links_from(arguments.out, arguments.feedback)
+    log = Corrections.beside(arguments.grades).entries
+    write_whole(arguments.out, report_page(results, exercise, log, link))
     print(f"The report is in {arguments.out}")
     return 0
 
@@ -156,12 +165,9 @@ def run_grade(arguments: argparse.Namespace) -> int:
     exercise = exercise_named(arguments.exercise)
     for task in arguments.tasks:
         exercise[task]
-    late = None
-    if arguments.dates or arguments.due:
-        if not (arguments.dates and arguments.due):
-            given = "--dates" if arguments.dates else "--due"
-            raise ValueError(f"--dates and --due belong together; got only {given}. Add the other")
-        late = LatePolicy.from_csv(arguments.dates, arguments.due, arguments.late)
+    out = arguments.out or Path(f"grades-{arguments.exercise}.csv")
+    refuse_inside(arguments.folder, out, arguments.secret)
+    rules = class_rules(arguments)
     if not arguments.i_trust_these_students:
         require_sandbox()
     plan = GradingPlan(
@@ -175,10 +181,8 @@ def run_grade(arguments: argparse.Namespace) -> int:
         (None, arguments.jobs)
     )  # fmt: skip
     with executor as (engine, jobs):
-        results = grade_class(
-            arguments.folder, plan, arguments.out, engine=engine, jobs=jobs, late=late
-        )
-    print(f"{len(results)} rows in {arguments.out}")
+        results = grade_class(arguments.folder, plan, out, engine=engine, jobs=jobs, **rules)
+    print(f"{len(results)} rows in {out}")
     return 0
 
 

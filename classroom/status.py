@@ -18,6 +18,7 @@ class GradeStatus(StrEnum):
     OUT_OF_MEMORY = "out of memory"
     REFUSED = "refused"
     UNREADABLE = "unreadable"
+    NOT_HANDED_IN = "not handed in"
 
     @property
     def words(self) -> str:

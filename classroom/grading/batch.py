@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import multiprocessing
@@ -21,12 +20,17 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from pathlib import Path
 
+from classroom.gradebook.attempts import BEST, LAST, best_attempts, paths_to_grade
+from classroom.gradebook.deadlines import LatePolicy
+from classroom.gradebook.roster import Roster
+from classroom.gradebook.tables import Dialect
+from classroom.grading.class_table import finish_table, log_absent, refuse_inside
 from classroom.grading.grades import SubmissionGrade
-from classroom.grading.results_log import ResultsLog, grades_csv, write_whole
+from classroom.grading.grades_table import refuse_table
+from classroom.grading.results_log import ResultsLog
 from classroom.grading.submission_grader import (
     GradingPlan,
     checks_version,
@@ -35,40 +39,15 @@ from classroom.grading.submission_grader import (
 )
 from classroom.provided import exercise_named
 from classroom.status import GradeStatus
-from classroom.submissions import Submission, group_by_student, list_submissions, read_submission
+from classroom.submissions import (
+    Submission,
+    group_by_student,
+    list_submissions,
+    read_submission,
+    student_name,
+)
 
 MAX_USERS = 1_000  # sandboxes that may run side by side, each as a different user
-
-
-@dataclass(frozen=True)
-class LatePolicy:
-    """The share of its points that a late submission loses for each day that has begun."""
-
-    due: datetime
-    share: float
-    dates: dict[str, datetime]
-
-    def factor(self, student: str) -> float:
-        """The factor of a student's points; a student without a date is in time."""
-        date = self.dates.get(student)
-        if date is None or date <= self.due:
-            return 1.0
-        days = -(-(date - self.due).total_seconds() // 86_400)
-        return max(0.0, 1.0 - self.share * days)
-
-    @classmethod
-    def from_csv(cls, path: Path, due: str, share: float) -> LatePolicy:
-        """Read dates from a CSV with the columns student and date."""
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-        columns = list(rows[0]) if rows else []
-        if not {"student", "date"} <= set(columns):
-            raise ValueError(
-                f"{path} must have the columns student and date, and at least one row; "
-                f"got the columns {columns}. Name them in the first line, separated by a comma"
-            )
-        dates = {row["student"]: datetime.fromisoformat(row["date"]) for row in rows}
-        return cls(datetime.fromisoformat(due), share, dates)
 
 
 def read_secret(path: Path) -> bytes:
@@ -107,28 +86,37 @@ def grade_class(
     engine: Executor | None = None,
     jobs: int = 1,
     late: LatePolicy | None = None,
+    roster: Roster | None = None,
+    attempts: str = LAST,
+    dialect: Dialect | None = None,
     say: Callable[[str], None] = print,
 ) -> list[SubmissionGrade]:
     """Grade every submission, log each result at once, and write the table at the end."""
+    refuse_inside(folder, out)
     students = group_by_student(list_submissions(folder))
     log = ResultsLog(out.with_suffix(".jsonl"))
     try:
+        refuse_table(out, plan.exercise, log)
+        roster = roster or Roster.of(students)
+        work = [(roster.rename(student_name(paths[0])), paths)
+                for paths in paths_to_grade(students, attempts)]  # fmt: skip
         results = []
         start = time.monotonic()
         executor = engine or process_pool(jobs)
         try:
-            for count, result in enumerate(grade_all(students, plan, log, executor, jobs), 1):
-                factor = late.factor(result.student) if late else 1.0
+            for count, result in enumerate(grade_all(work, plan, log, executor, jobs), 1):
+                factor = late.factor(result.student, result.file) if late else 1.0
                 results.append(result.with_credit(plan.partial_credit, factor))
                 seconds = time.monotonic() - start
-                say(progress_line(count, len(students), seconds, results[-1]))
+                say(progress_line(count, len(work), seconds, results[-1]))
         finally:
             if engine is None:
                 executor.shutdown(wait=False, cancel_futures=True)
-        results.sort(key=lambda result: result.student)
-        graded = {grade.task for result in results for grade in result.grades}
-        tasks = [task.id for task in exercise_named(plan.exercise).tasks if task.id in graded]
-        write_whole(out, grades_csv(results, tasks))
+        if attempts == BEST:
+            order = [path.name for _, paths in work for path in paths]
+            results = best_attempts(results, order)
+        results += log_absent(roster, results, plan, log)
+        finish_table(out, results, roster, late, dialect, say)
     finally:
         log.close()
     return results
@@ -151,7 +139,7 @@ def exit_with_parent() -> None:
 
 
 def grade_all(
-    students: dict[str, list[Path]],
+    work: list[tuple[str, list[Path]]],
     plan: GradingPlan,
     log: ResultsLog,
     engine: Executor,
@@ -159,8 +147,8 @@ def grade_all(
 ) -> Iterator[SubmissionGrade]:
     """Yield results as they come; only a few submissions are in memory at a time."""
     waiting: dict[Future, tuple[Submission, GradingPlan]] = {}
-    for number, paths in enumerate(students.values()):
-        submission = read_submission(paths)
+    for number, (student, paths) in enumerate(work):
+        submission = replace(read_submission(paths), student=student)
         known = log.known.get(result_key(submission, plan))
         tasks = ungraded_tasks(known, plan)
         if not tasks:

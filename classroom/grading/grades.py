@@ -47,6 +47,7 @@ class SubmissionGrade:
     sha256: str = ""
     seed: str = ""
     late_factor: int | float = 1.0
+    corrected_score: int | float | None = None
 
     def with_status(self) -> SubmissionGrade:
         """Set the status of the whole: the one that all tasks share, or the most severe."""
@@ -72,7 +73,9 @@ class SubmissionGrade:
 
     @property
     def score(self) -> int | float:
-        """The points of all tasks, after the late penalty."""
+        """The points of all tasks after the late penalty, unless a teacher has set them."""
+        if self.corrected_score is not None:
+            return self.corrected_score
         return two_digits(sum(grade.points for grade in self.grades) * self.late_factor)
 
     @property

@@ -19,17 +19,13 @@ import pytest
 
 from classroom.__main__ import main
 from classroom.feedback_pages import feedback_page
+from classroom.gradebook.deadlines import LatePolicy
+from classroom.gradebook.tables import UnwritableError, escape_cell, write_whole
 from classroom.grading import batch, submission_grader
-from classroom.grading.batch import LatePolicy, grade_class, read_secret
+from classroom.grading.batch import grade_class, read_secret
 from classroom.grading.grades import SubmissionGrade, TaskGrade, from_json
-from classroom.grading.results_log import (
-    ResultsLog,
-    UnwritableError,
-    escape_cell,
-    grades_csv,
-    read_grades,
-    write_whole,
-)
+from classroom.grading.grades_table import grades_csv, read_grades
+from classroom.grading.results_log import ResultsLog
 from classroom.grading.submission_grader import GradingPlan
 from classroom.provided import exercise_named, provided_functions
 from classroom.status import GradeStatus
@@ -238,7 +234,11 @@ def test_pages_show_the_points_of_the_table_a_teacher_may_have_changed(folder, t
     out, dates = tmp_path / "grades.csv", tmp_path / "dates.csv"
     dates.write_text("student,date\nbert,2026-12-02T01:00\n", "utf8")
     grade_class(
-        folder, PLAN, out, late=LatePolicy.from_csv(dates, "2026-12-01", 0.2), say=lambda line: None
+        folder,
+        PLAN,
+        out,
+        late=LatePolicy.from_csv(dates, "2026-12-01T00:00", 0.2),
+        say=lambda line: None,
     )
     bert = rows(out)[1]
     assert (bert["7.2"], bert["late factor"], bert["score"]) == ("0", "0.6", "3")
@@ -254,7 +254,7 @@ def test_pages_show_the_points_of_the_table_a_teacher_may_have_changed(folder, t
 
 def test_a_table_of_dates_without_its_columns_is_refused(tmp_path):
     (tmp_path / "dates.csv").write_text("name,when\nanna,2026-12-01\n", "utf8")
-    with pytest.raises(ValueError, match="must have the columns student and date"):
+    with pytest.raises(ValueError, match="must have the columns student, date"):
         LatePolicy.from_csv(tmp_path / "dates.csv", "2026-12-01", 0.1)
 
 

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from classroom.__main__ import main
-from classroom.feedback_pages import (
+from classroom.feedback_pages import feedback_page, page_name
+from classroom.grading.grades import SubmissionGrade, TaskGrade
+from classroom.grading.grades_table import grades_csv
+from classroom.grading.results_log import ResultsLog
+from classroom.provided import exercise_named
+from classroom.report.class_report import report_page
+from classroom.report.statistics import (
     count_misconceptions,
-    feedback_page,
-    page_name,
-    report_page,
     score_distribution,
     task_statistics,
 )
-from classroom.grading.grades import SubmissionGrade, TaskGrade
-from classroom.grading.results_log import ResultsLog, grades_csv
-from classroom.provided import exercise_named
 from classroom.status import GradeStatus
 
 EXERCISE = exercise_named("07_self_attention")

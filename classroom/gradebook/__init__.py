@@ -1,0 +1,1 @@
+"""What a teacher decides about points: corrections, deadlines, a roster and totals."""

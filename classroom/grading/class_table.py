@@ -1,0 +1,60 @@
+"""The end of a run: absent students, corrections, the table, and what to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from classroom.gradebook.corrections import Corrections
+from classroom.gradebook.deadlines import LatePolicy, names_in_short
+from classroom.gradebook.roster import Roster, absent_grade
+from classroom.gradebook.tables import COMMAS, Dialect, read_table
+from classroom.grading.grades import SubmissionGrade
+from classroom.grading.grades_table import adopt_edits, write_grades
+from classroom.grading.results_log import ResultsLog
+from classroom.grading.submission_grader import GradingPlan
+
+
+def refuse_inside(folder: Path, *paths: Path) -> None:
+    """Refuse a file of the teacher's among the submissions: it would become a student."""
+    for path in paths:
+        if folder.resolve() in path.resolve().parents:
+            raise ValueError(
+                f"{path} lies in {folder}, where every file is a submission. "
+                "Name a place outside this folder"
+            )
+        if path.is_dir() or path.suffix == ".jsonl":
+            raise ValueError(f"{path} must be a file such as grades.csv. Name another one")
+
+
+def log_absent(
+    roster: Roster, results: list[SubmissionGrade], plan: GradingPlan, log: ResultsLog
+) -> list[SubmissionGrade]:
+    """Make and log a row for each student who handed in nothing."""
+    tasks = [task.id for task in plan.selected_tasks()]
+    rows = [absent_grade(student, plan.exercise, tasks)
+            for student in roster.absent(result.student for result in results)]  # fmt: skip
+    for row in rows:
+        log.append(f"absent {row.student}", row)
+    return rows
+
+
+def finish_table(
+    out: Path,
+    results: list[SubmissionGrade],
+    roster: Roster,
+    late: LatePolicy | None,
+    dialect: Dialect | None,
+    say: Callable[[str], None],
+) -> None:
+    """Keep what was changed by hand, write the table, and say what a teacher must know."""
+    results.sort(key=lambda result: result.student)
+    corrections = Corrections.beside(out)
+    saved = read_table(out).dialect if out.exists() else COMMAS
+    adopt_edits(out, corrections, say)
+    write_grades(out, results, corrections, dialect or saved)
+    students = [result.student for result in results]
+    if strangers := roster.strangers(students):
+        say(f"not in the roster: {names_in_short(strangers)}")
+    for line in [*corrections.idle(results), *(late.unclear(students) if late else [])]:
+        say(line)
