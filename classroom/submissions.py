@@ -12,6 +12,7 @@ import json
 import os
 import stat
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -59,11 +60,14 @@ def list_submissions(folder: Path) -> list[Path]:
     return [folder / name for name in names if not name.startswith(".") and name not in NOISE]
 
 
-def group_by_student(paths: list[Path]) -> dict[str, list[Path]]:
+def group_by_student(
+    paths: list[Path], student: Callable[[Path], str] | None = None
+) -> dict[str, list[Path]]:
     """Group the entries by student, the newest last; a student is the name before the ending."""
+    student = student or student_name
     students: dict[str, list[Path]] = {}
     for path in sorted(paths, key=lambda path: (os.lstat(path).st_mtime_ns, path.name)):
-        students.setdefault(student_name(path), []).append(path)
+        students.setdefault(student(path), []).append(path)
     return dict(sorted(students.items()))
 
 

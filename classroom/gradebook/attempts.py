@@ -12,11 +12,11 @@ from classroom.grading.grades import SubmissionGrade
 LAST, BEST = "last", "best"
 
 
-def paths_to_grade(students: Mapping[str, list[Path]], counts: str) -> list[list[Path]]:
+def paths_to_grade(students: Mapping[str, list[Path]], counts: str) -> list[tuple[str, list[Path]]]:
     """The submissions to grade: all of a student together if the last counts, else each alone."""
     if counts == LAST:
-        return list(students.values())
-    return [[path] for paths in students.values() for path in paths]
+        return list(students.items())
+    return [(student, [path]) for student, paths in students.items() for path in paths]
 
 
 def best_attempts(

@@ -10,7 +10,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from classroom.gradebook.names import find_student
-from classroom.gradebook.tables import read_table
+from classroom.gradebook.tables import PLATFORM_COLUMNS, read_table
 
 FORMATS = (
     "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S",
@@ -72,14 +72,14 @@ class LatePolicy:
         cls, path: Path, due: str, share: float, zone: tzinfo | None = None, **more: object
     ) -> LatePolicy:
         """Read dates from a CSV with the columns student and date, or file and date."""
-        table = read_table(path)
+        table = read_table(path).renamed(PLATFORM_COLUMNS)
         key = "file" if "file" in table.columns else "student"
         table.require(key, "date")
         if not table.rows:
             raise ValueError(f"{path} must have a row for each student; it has none. Add them")
         dates: dict[str, datetime] = {}
         for row in table.rows:
-            if row["date"].strip():
+            if row["date"].strip(" -"):
                 moment = parse_date(row["date"], zone, f"the date of {row[key]} in {path}")
                 # Of several dates of a student the last counts, as of several submissions.
                 dates[row[key]] = max(moment, dates.get(row[key], moment))

@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,23 @@ class CsvTable:
                 f"{', '.join(self.columns) or 'of an empty file'}. Name them in the first line"
             )
         return self
+
+    def renamed(self, names: dict[str, tuple[str, ...]]) -> CsvTable:
+        """Call columns as the course does, where a platform has other names for them."""
+        known = {
+            other: name for name, others in names.items() if name not in self.columns
+            for other in others if other in self.columns
+        }  # fmt: skip
+        rows = [{known.get(key, key): cell for key, cell in row.items()} for row in self.rows]
+        columns = [known.get(column, column) for column in self.columns]
+        return replace(self, columns=columns, rows=rows)
+
+
+PLATFORM_COLUMNS = {  # what Moodle's worksheet and Canvas's export call them
+    "student": ("Full name", "Student"),
+    "id": ("Identifier", "ID"),
+    "date": ("Last modified (submission)",),
+}
 
 
 def read_table(path: Path) -> CsvTable:

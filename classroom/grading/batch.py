@@ -37,6 +37,7 @@ from classroom.grading.submission_grader import (
     grade_submission,
     unsolved,
 )
+from classroom.platforms.names import parse_names, platform_students
 from classroom.provided import exercise_named
 from classroom.status import GradeStatus
 from classroom.submissions import (
@@ -44,7 +45,6 @@ from classroom.submissions import (
     group_by_student,
     list_submissions,
     read_submission,
-    student_name,
 )
 
 MAX_USERS = 1_000  # sandboxes that may run side by side, each as a different user
@@ -93,13 +93,16 @@ def grade_class(
 ) -> list[SubmissionGrade]:
     """Grade every submission, log each result at once, and write the table at the end."""
     refuse_inside(folder, out)
-    students = group_by_student(list_submissions(folder))
+    entries = list_submissions(folder)
+    names = platform_students(entries)
+    students = group_by_student(entries, names.get)
     log = ResultsLog(out.with_suffix(".jsonl"))
     try:
         refuse_table(out, plan.exercise, log)
         roster = roster or Roster.of(students)
-        work = [(roster.rename(student_name(paths[0])), paths)
-                for paths in paths_to_grade(students, attempts)]  # fmt: skip
+        numbers = {path: name.number for path, name in parse_names(entries).items()}
+        work = [(roster.rename(student, numbers.get(paths[-1], "")), paths)
+                for student, paths in paths_to_grade(students, attempts)]  # fmt: skip
         results = []
         start = time.monotonic()
         executor = engine or process_pool(jobs)

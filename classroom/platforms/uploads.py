@@ -1,0 +1,133 @@
+"""Write what Moodle and Canvas take back: their own table with the points, a ZIP of feedback."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from classroom.feedback_pages import page_name
+from classroom.gradebook.names import find_student
+from classroom.gradebook.tables import CsvTable, escape_cell
+from classroom.grading.grades import SubmissionGrade, two_digits
+from classroom.platforms.names import CANVAS, MOODLE, parse_name
+from classroom.report.statistics import in_statistics
+
+COMMENTS = "Feedback comments"
+FEEDBACK = "assignfeedback_file_feedback.html"
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A table to upload, how many grades it holds, and whom it leaves out."""
+
+    text: str
+    count: int
+    without_row: list[str]
+
+
+def platform_number(result: SubmissionGrade) -> str:
+    """The number that a platform has put into the name of the file; empty if there is none."""
+    for pattern in (MOODLE, CANVAS):
+        if name := parse_name(result.file, pattern):
+            return name.number
+    return ""
+
+
+def match_rows(
+    table: CsvTable, results: Sequence[SubmissionGrade], number: str, name: str
+) -> dict[int, SubmissionGrade]:
+    """The result of each row: by the platform's number, or else by the student's name."""
+    by_number = {platform_number(result): result for result in results if platform_number(result)}
+    by_name = {result.student: result for result in results}
+    rows = {}
+    for n, row in enumerate(table.rows):
+        digits = "".join(re.findall(r"\d+$", row.get(number, "").strip()))
+        student = find_student(row.get(name, "").strip(), by_name)
+        result = by_number.get(digits) or by_name.get(student or "")
+        if result is not None:
+            rows[n] = result
+    return rows
+
+
+def scaled(result: SubmissionGrade, most: str) -> int | float:
+    """The points on the platform's scale, or as they are if it names none."""
+    share = result.score / result.max_points if result.max_points else 0.0
+    text = most.strip().replace(",", ".")
+    if not re.fullmatch(r"\d+(\.\d+)?", text):
+        return result.score
+    return two_digits(round(share * float(text), 2))
+
+
+def moodle_upload(table: CsvTable, results: Sequence[SubmissionGrade]) -> Upload:
+    """Fill Moodle's grading worksheet: the grade on its scale, and a comment."""
+    table.require("Identifier", "Grade")
+    matched = match_rows(table, results, "Identifier", "Full name")
+    for n, result in matched.items():
+        if in_statistics(result):
+            points = scaled(result, table.rows[n].get("Maximum Grade", ""))
+            table.rows[n]["Grade"] = table.dialect.cell(points)
+            if COMMENTS in table.columns:
+                comment = f"{result.score:g} of {result.max_points} points. {result.summary}"
+                table.rows[n][COMMENTS] = escape_cell(comment.strip()[:1000])
+    return finished(table, results, matched)
+
+
+def canvas_upload(table: CsvTable, results: Sequence[SubmissionGrade], assignment: str) -> Upload:
+    """Fill the column of an assignment in Canvas's export of the gradebook."""
+    table.require("Student", "ID", assignment)
+    points = [row[assignment] for row in table.rows if "Points Possible" in row["Student"]]
+    matched = match_rows(table, results, "ID", "Student")
+    for n, result in matched.items():
+        if in_statistics(result):
+            table.rows[n][assignment] = table.dialect.cell(scaled(result, *points[:1] or [""]))
+    return finished(table, results, matched)
+
+
+def finished(
+    table: CsvTable, results: Sequence[SubmissionGrade], matched: dict[int, SubmissionGrade]
+) -> Upload:
+    """Write the table as the platform wrote it; the other cells stay as they are."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, table.columns, delimiter=table.dialect.delimiter,
+                            extrasaction="ignore", lineterminator="\n")  # fmt: skip
+    writer.writeheader()
+    writer.writerows(table.rows)
+    graded = [result for result in matched.values() if in_statistics(result)]
+    present = {id(result) for result in matched.values()}
+    missing = [result.student for result in results
+               if in_statistics(result) and id(result) not in present]  # fmt: skip
+    return Upload(text.getvalue(), len(graded), missing)
+
+
+def feedback_archive(results: Sequence[SubmissionGrade], pages: Path) -> tuple[bytes, list[str]]:
+    """Pack feedback pages under the names by which Moodle gives them to students.
+
+    Returns the archive, and the students without a page or without Moodle's number.
+    """
+    packed, left = io.BytesIO(), []
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for result in results:
+            name, page = parse_name(result.file), pages / page_name(result.student)
+            if name is None or not page.is_file():
+                left.append(result.student)
+                continue
+            # Moodle splits at underscores, and takes what stands second as the number.
+            plain = re.sub(r"[_/\\]+", " ", name.name)
+            archive.write(page, f"{plain}_{name.number}_{FEEDBACK}")
+    return packed.getvalue(), left
+
+
+def assignment_column(table: CsvTable, words: str) -> str:
+    """The only column of Canvas's export whose name holds these words."""
+    columns = [column for column in table.columns if words in column]
+    if len(columns) != 1:
+        raise ValueError(
+            f"--assignment must name one column of {table.path}; {words!r} is in "
+            f"{len(columns)} of them: {', '.join(columns or table.columns)[:300]}"
+        )
+    return columns[0]
