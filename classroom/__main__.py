@@ -25,6 +25,7 @@ from classroom.grading.submission_grader import GradingPlan, checks_version
 from classroom.handing_out.nbgrader_otter import ENGINES
 from classroom.handing_out.release import release
 from classroom.inspection.commands import add_inspection_commands
+from classroom.marking.commands import add_marking_commands
 from classroom.platforms.commands import add_platform_commands
 from classroom.provided import exercise_named
 from classroom.report.class_report import links_from, report_page
@@ -77,6 +78,7 @@ def command_line() -> argparse.ArgumentParser:
     add_gradebook_commands(commands)
     add_platform_commands(commands)
     add_inspection_commands(commands)
+    add_marking_commands(commands)
     command = commands.add_parser("doctor", help="test the sandbox on this machine (Linux)")
     command.set_defaults(run=run_doctor)
     return parser

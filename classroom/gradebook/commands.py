@@ -12,12 +12,11 @@ from classroom.gradebook.corrections import (
     SCORE,
     Corrections,
     correction_now,
-    parse_number,
 )
 from classroom.gradebook.deadlines import LatePolicy, parse_grace, zone_named
 from classroom.gradebook.names import name_student
 from classroom.gradebook.roster import Roster
-from classroom.gradebook.tables import COMMAS, SEMICOLONS, read_table, write_whole
+from classroom.gradebook.tables import COMMAS, SEMICOLONS, parse_number, write_whole
 from classroom.gradebook.totals import (
     gradebook_csv,
     gradebook_page,
@@ -26,7 +25,7 @@ from classroom.gradebook.totals import (
     student_totals,
 )
 from classroom.grading.class_table import refuse_inside
-from classroom.grading.grades_table import adopt_edits, read_rows, write_grades
+from classroom.grading.grades_table import adopt_edits, read_rows, rewrite_table
 
 
 def add_class_options(command: argparse.ArgumentParser) -> None:
@@ -122,8 +121,7 @@ def run_correct(arguments: argparse.Namespace) -> int:
     corrections = Corrections.beside(arguments.grades)
     adopt_edits(arguments.grades, corrections, print)
     corrections.add([correction_now(graded, arguments.task, points, arguments.why, arguments.by)])
-    dialect = read_table(arguments.grades).dialect
-    write_grades(arguments.grades, [row.graded for row in rows], corrections, dialect)
+    rewrite_table(arguments.grades)
     result = corrections.apply(graded)
     print(f"{graded.student}: {result.score} of {result.max_points} points, before {graded.score}; "
           f"kept in {corrections.path}")  # fmt: skip

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from classroom.gradebook.names import find_student
-from classroom.gradebook.tables import COMMAS, read_table, write_table
+from classroom.gradebook.tables import COMMAS, parse_number, read_table, write_table
 from classroom.grading.grades import SubmissionGrade, TaskGrade, two_digits
 
 LATE, SCORE = "late factor", "score"  # what can be corrected besides the points of a task
@@ -104,20 +104,6 @@ def parse_correction(row: dict[str, str], path: Path) -> Correction:
     points = parse_number(row["points"], "points", where) if row["points"].strip() else None
     others = {name: row.get(name, "") for name in COLUMNS if name != "points"}
     return Correction(**others | {"task": row["task"].strip()}, points=points)
-
-
-def parse_number(cell: str, column: str, where: str) -> float:
-    """Read a number with a point or a comma."""
-    try:
-        number = float(cell.strip().lstrip("'").replace(",", "."))
-    except ValueError:
-        number = float("nan")
-    if number - number != 0:  # infinite, or no number
-        raise ValueError(
-            f"{column} in {where} must be a number; got {cell!r}. Correct the cell; if a "
-            "spreadsheet made a date of it, open the file with the columns as text"
-        )
-    return number
 
 
 def corrected_task(grade: TaskGrade, entry: Correction | None) -> TaskGrade:

@@ -142,6 +142,20 @@ def write_whole(path: Path, text: str, encoding: str = "utf8") -> None:
         raise UnwritableError(f"{path} cannot be written: {error.strerror}") from None
 
 
+def parse_number(cell: str, column: str, where: str) -> float:
+    """Read a number with a point or a comma."""
+    try:
+        number = float(cell.strip().lstrip("'").replace(",", "."))
+    except ValueError:
+        number = float("nan")
+    if number - number != 0:  # infinite, or no number
+        raise ValueError(
+            f"{column} in {where} must be a number; got {cell!r}. Correct the cell; if a "
+            "spreadsheet made a date of it, open the file with the columns as text"
+        )
+    return number
+
+
 def escape_cell(cell: Any, foreign: str = ";") -> Any:
     """Make text safe for a spreadsheet: one line, no formula, no character that files refuse.
 

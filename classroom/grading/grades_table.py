@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,18 +19,19 @@ from classroom.gradebook.corrections import (
     Correction,
     Corrections,
     correction_now,
-    parse_number,
 )
 from classroom.gradebook.tables import (
     COMMAS,
     CsvTable,
     Dialect,
+    parse_number,
     read_table,
     table_text,
     write_whole,
 )
 from classroom.grading.grades import SubmissionGrade, two_digits
 from classroom.grading.results_log import ResultsLog, known_results
+from classroom.marking.marks import Marks
 from classroom.provided import exercise_named
 
 LAST_COLUMNS = ("corrected", "message", "seconds", "file", "sha256", "seed", "version",
@@ -76,7 +77,7 @@ def row_cells(
     versions = " ".join(sorted({grade.version for grade in result.grades}))
     return [
         result.student, result.status or "", result.score, result.max_points,
-        *(values.get(task, 0) for task in tasks), *(statuses.get(task, "") for task in tasks),
+        *(values.get(task, "") for task in tasks), *(statuses.get(task, "") for task in tasks),
         two_digits(result.late_factor), "; ".join(changed), result.summary, result.seconds,
         result.file, result.sha256, result.seed, versions, result_mark(result),
         values_text(before), values_text(values),
@@ -114,8 +115,9 @@ def read_rows(path: Path) -> tuple[list[GradedRow], Exercise]:
     table = read_table(path)
     log = path.with_suffix(".jsonl")
     known = {result_mark(result): result for result in known_results(log).values()}
-    corrections = Corrections.beside(path)
-    rows = [graded_row(table, row, known[row["result"]], corrections)
+    corrections, marks = Corrections.beside(path), Marks(path)
+    rows = [graded_row(table, row, marks.apply(known[row["result"]]), corrections,
+                       marks.tasks)
             for row in table.rows if row.get("result") in known]  # fmt: skip
     if not rows:
         raise ValueError(
@@ -126,16 +128,23 @@ def read_rows(path: Path) -> tuple[list[GradedRow], Exercise]:
 
 
 def graded_row(
-    table: CsvTable, row: dict[str, str], result: SubmissionGrade, corrections: Corrections
+    table: CsvTable,
+    row: dict[str, str],
+    result: SubmissionGrade,
+    corrections: Corrections,
+    by_hand: Collection[str] = (),
 ) -> GradedRow:
     """Rebuild what the grader gave from a row, and what the table shows."""
     gave = parse_values(row.get("graded", ""))
-    grades = [replace(grade, points=two_digits(gave.get(grade.task, grade.points)))
-              for grade in result.grades]  # fmt: skip
+    grades = [
+        grade if grade.task in by_hand
+        else replace(grade, points=two_digits(gave.get(grade.task, grade.points)))
+        for grade in result.grades
+    ]  # fmt: skip
     graded = replace(result, grades=tuple(grades), late_factor=two_digits(gave.get(LATE, 1.0)))
     shown = corrections.apply(graded)
     written = parse_values(row.get("written", "")) or cell_values(shown)
-    cells = {name: cell_number(table, row, name) for name in cell_values(graded)}
+    cells = {name: cell_number(table, row, name) for name in written}
     edits = {name: value for name, value in cells.items()
              if abs(value - written.get(name, value)) > 1e-9}  # fmt: skip
     for name, value in edits.items():
@@ -197,12 +206,24 @@ def write_grades(
     dialect: Dialect = COMMAS,
 ) -> None:
     """Write the table of these results with their corrections."""
-    results = list(results)
+    marks = Marks(path)
+    results = [marks.apply(result) for result in results]
     tasks = list(dict.fromkeys(grade.task for result in results for grade in result.grades))
     if results:
         order = [task.id for task in exercise_named(results[0].exercise).tasks]
-        tasks.sort(key=order.index)
+        tasks.sort(key=lambda task: order.index(task) if task in order else len(order))
     write_whole(path, grades_csv(results, tasks, corrections, dialect), dialect.encoding)
+
+
+def rewrite_table(path: Path) -> None:
+    """Write the table again with what was corrected and marked since."""
+    corrections = Corrections.beside(path)
+    adopt_edits(path, corrections, print)
+    rows, exercise = read_rows(path)
+    known = {task.id for task in exercise.tasks}
+    checked = [replace(row.graded, grades=tuple(
+        grade for grade in row.graded.grades if grade.task in known)) for row in rows]  # fmt: skip
+    write_grades(path, checked, corrections, read_table(path).dialect)
 
 
 def refuse_table(out: Path, exercise: str, log: ResultsLog) -> None:
