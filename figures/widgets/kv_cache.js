@@ -92,7 +92,7 @@ function render({ model, el }) {
     row(controls.step.el, next),
     row(controls.cached.el, controls.window.el, controls.kv_heads.el),
     column(...Object.values(texts).map(({ el: line }) => line)),
-    h("div", { class: "kit-column kit-dense kit-upright" }, cache.el, scores.el),
+    h("div", { class: "kit-column kit-dense kit-narrow" }, cache.el, scores.el),
   );
   for (const key of ["step", "cached", "kv_heads", "window"])
     model.on(`change:${key}`, () => {

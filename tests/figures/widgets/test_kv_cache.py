@@ -70,3 +70,11 @@ def test_without_a_script_the_step_is_drawn():
     figure = KVCache(step=9, window=4).still()
     assert "4 scores are computed" in figure.alt
     assert f"{len(TOKENS)} by {len(TOKENS)}" in figure.alt
+
+
+def test_on_a_phone_every_column_of_the_cache_is_in_sight(widget_page):
+    page = widget_page(KVCache(step=9), width=360)
+    boxes = page.locator(".kit-scroll")
+    assert boxes.count() == 2
+    for box in boxes.all():
+        assert box.evaluate("e => e.scrollWidth <= e.clientWidth")
