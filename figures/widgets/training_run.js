@@ -60,7 +60,7 @@ function chart(run) {
   }
   const [x0, low] = at(0, run.floor);
   picture.append(svg("line", { x1: x0, x2: right, y1: low, y2: low, stroke: "var(--muted)", "stroke-dasharray": "2 3" }));
-  picture.append(svg("text", { x: x0 + 4, y: low - 4 }, `floor ${fmt(run.floor)}`));
+  picture.append(svg("text", { x: x0 + 4, y: low - 4 }, `lower bound ${fmt(run.floor)}`));
   for (const [name, role, dash] of CURVES) {
     const points = run.points.map((point) => at(point.step, point[name]).map((v) => v.toFixed(1)).join(","));
     picture.append(svg("polyline", { points: points.join(" "), fill: "none", stroke: `var(--${role})`, "stroke-width": 2, "stroke-dasharray": dash }));
@@ -78,7 +78,7 @@ function chart(run) {
         return svg("circle", { cx, cy, r: 4.5, fill: `var(--${role})` });
       }),
     );
-    picture.setAttribute("aria-label", `Loss by step. After ${point.step} steps: training ${fmt(point.training)}, validation ${fmt(point.validation)}, floor ${fmt(run.floor)}.`);
+    picture.setAttribute("aria-label", `Loss by step. After ${point.step} steps: training ${fmt(point.training)}, validation ${fmt(point.validation)}, lower bound ${fmt(run.floor)}.`);
   };
   return { el: picture, set };
 }

@@ -52,13 +52,13 @@ class TrainingRun(Interactive):
             {
                 "training": [point["training"] for point in points],
                 "validation": [point["validation"] for point in points],
-                "floor": [self.run["floor"]] * len(points),
+                "lower bound": [self.run["floor"]] * len(points),
             },
             x_label="step",
             y_label="loss in nats",
-            alt=f"Both losses fall from {first['validation']:.2f} to near the floor of "
-            f"{self.run['floor']:.2f}: after {last['step']} steps the validation loss is "
+            alt=f"Both losses fall from {first['validation']:.2f} to near the entropy lower bound "
+            f"of {self.run['floor']:.2f}: after {last['step']} steps the validation loss is "
             f"{last['validation']:.2f}.",
             caption=f"The recorded run: from {first['validation']:.2f} nats a token to "
-            f"{last['validation']:.2f}, where {self.run['floor']:.2f} is the floor.",
+            f"{last['validation']:.2f}; the entropy lower bound is {self.run['floor']:.2f}.",
         )
