@@ -55,7 +55,7 @@ THEME_FIXES = [  # (what the theme writes, what the page needs)
 # What `holds` has printed, line by line.
 PROOFS = re.compile(
     r'<div class="output stream [^"]*"><div class="highlight"><pre><span></span>'
-    r"((?:Holds: [^\n]*\n){2,})</pre></div>\n</div>"
+    r"((?:Holds: [^\n]*\n)+)</pre></div>\n</div>"
 )
 
 
@@ -64,7 +64,8 @@ def fold_proofs(body):
 
     def folded(match):
         count = match[1].count("Holds: ")
-        summary = f"<summary>Checked: {count} statements hold</summary>"
+        statements = "1 statement holds" if count == 1 else f"{count} statements hold"
+        summary = f"<summary>Checked: {statements}</summary>"
         return f'<details class="course-holds">{summary}\n{match[0]}\n</details>'
 
     return PROOFS.sub(folded, body)
