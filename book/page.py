@@ -31,11 +31,19 @@ class Source:
         return f"```python\n# {self.path}\n{self.text}\n```"
 
 
-def show(thing: Any) -> Source:
-    """Quote a function, a class or a method of lib or chapters as it stands in its file.
+def show(*things: Any) -> Source:
+    """Quote functions, classes or methods of one file of lib or chapters as they stand there.
 
-    Raises: TypeError for anything that is defined elsewhere.
+    Raises: TypeError for anything that is defined elsewhere, ValueError for things of two files.
     """
+    sources = [_quote(thing) for thing in things]
+    paths = {source.path for source in sources}
+    if len(paths) != 1:
+        raise ValueError(f"show: give definitions of one file; these are of {sorted(paths)}")
+    return Source(paths.pop(), "\n\n\n".join(source.text for source in sources))
+
+
+def _quote(thing: Any) -> Source:
     definition = inspect.unwrap(thing) if callable(thing) else thing
     module = getattr(definition, "__module__", None) or ""
     if not module.startswith(("lib.", "chapters.")) or not (

@@ -71,9 +71,10 @@ def _quoted(source: str) -> int:
     lines = 0
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "show":
-            name, *attributes = ast.unparse(node.args[0]).split(".")
-            if name in imports:
-                lines += _printed(*imports[name], tuple(attributes))
+            for thing in node.args:
+                name, *attributes = ast.unparse(thing).split(".")
+                if name in imports:
+                    lines += _printed(*imports[name], tuple(attributes))
     return lines
 
 

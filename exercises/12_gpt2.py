@@ -8,7 +8,7 @@ from lib.attention import masks
 from lib.attention.dot_product import attend
 from lib.functional import layer_norm, log_softmax, softmax
 
-PAGE = "chapters/12_gpt2.html"
+PAGE, DEEPER = "chapters/12_gpt2.html", "chapters/12_gpt2_deeper.html"
 
 
 # 12.1, 12.2 ---------------------------------------------------------------------------------
@@ -221,55 +221,56 @@ LAYER_WRONG = [
 
 # 12.5 ---------------------------------------------------------------------------------------
 
-
-def parameters(vocab, longest, d_model, layers, heads, *, tables=1, positions=1, joint=3, out=1,
-               wide=8, biases=9, norms=4, last=2):  # fmt: skip
-    """All numbers of a GPT-2; what may be forgotten or counted twice is a factor."""
-    del heads  # they share the width
-    layer = (joint + out + wide) * d_model**2 + (biases + norms) * d_model
-    return (tables * vocab + positions * longest + last) * d_model + layers * layer
+SHIFTS = (-1, 0, 1, 2)
 
 
-def parameter_cases(rng):
-    vocab, longest, layers, heads, d_k = rng.integers((9, 9, 2, 2, 3), 30).tolist()
-    drawn = vocab, longest, heads * d_k, layers, heads
-    sizes = [(7, 5, 6, 2, 3), (50257, 1024, 768, 12, 12), (50257, 1024, 1600, 48, 25), drawn]
-    words = "vocabulary {}, {} positions, d_model = {}, {} layers of {} heads"
-    return [Case(size, about=words.format(*size)) for size in sizes]
+def loss_with_shift(shift):
+    """A loss that compares the prediction at position i with token i + shift."""
+
+    def shifted(logits, ids):
+        logits, ids = np.asarray(logits, dtype=float), np.asarray(ids)
+        at = np.arange(max(0, -shift), len(ids) - max(0, shift))
+        return float(-log_softmax(logits)[at, ids[at + shift]].mean())
+
+    return shifted
 
 
-def counted(**factors):
-    return lambda *sizes: parameters(*sizes, **factors)
+def find_shift(loss, vocab):
+    return min(SHIFTS, key=lambda shift: probed(loss, vocab, shift))
 
 
-def every_head_whole(**factors):
-    """Projections of full width for each head: of queries, keys and values, or of all four."""
-    return lambda *sizes: parameters(*sizes, **{key: by * sizes[-1] for key, by in factors.items()})
+def probed(loss, vocab, shift):
+    """The loss of logits that are sure of the token `shift` further on, going round at the end."""
+    ids = np.arange(vocab)
+    logits = np.zeros((vocab, vocab))
+    logits[ids, np.roll(ids, -shift)] = 5
+    return loss(logits, ids)
 
 
-COUNT_WRONG = [
-    Wrong("M59", counted(tables=2)),
-    Wrong("M57", counted(positions=0)),
-    Wrong("M56", counted(last=0)),
-    Wrong("M126", every_head_whole(joint=3)),
-    Wrong("M126", every_head_whole(joint=3, out=1)),
-    Wrong("M126", lambda *sizes: parameters(
-        *sizes, joint=3 * sizes[-1], biases=6 + 3 * sizes[-1])),
-    Wrong("M40", counted(out=0)),
-    Wrong("M40", counted(out=0, biases=8)),
-    Wrong("M196", counted(wide=4)),
-    Wrong("M263", counted(biases=0, norms=0, last=0)),
-    Wrong("M263", counted(biases=0, norms=0)),
-    Wrong("M247", counted(biases=0)),  # of all maps; then of all, three or none of attention's
-    Wrong("M247", counted(biases=5)),
-    Wrong("M247", counted(biases=6)),
-    Wrong("M247", counted(biases=4)),
-    Wrong("M247", counted(norms=0)),
-    Wrong("M247", counted(norms=0, last=0)),
-    Wrong("M247", counted(norms=2)),
-    Wrong("M247", counted(norms=2, last=1)),
-    Wrong("M247", counted(norms=2, last=0)),
-]  # fmt: skip
+def shift_cases(rng):
+    vocabs = rng.permutation([5, 7, 8, 11])
+    return [
+        Case((loss_with_shift(int(shift)), int(vocab)), about=f"a vocabulary of {vocab}")
+        for shift, vocab in zip(rng.permutation(SHIFTS), vocabs, strict=True)
+    ]
+
+
+def zero_or_one(otherwise):
+    """Only two shifts are tried; `otherwise` says which of them the others are taken for."""
+
+    def answer(loss, vocab):
+        shift = find_shift(loss, vocab)
+        return shift if shift in (0, 1) else otherwise[shift]
+
+    return answer
+
+
+SHIFT_WRONG = [
+    *(Wrong("M880", lambda loss, vocab, shift=shift: shift) for shift in SHIFTS),
+    Wrong("M881", lambda loss, vocab: max(SHIFTS, key=lambda by: probed(loss, vocab, by))),
+    Wrong("M882", lambda loss, vocab: -find_shift(loss, vocab)),
+    *(Wrong("M883", zero_or_one({-1: before, 2: after})) for before in (0, 1) for after in (0, 1)),
+]
 
 
 # 12.6 ---------------------------------------------------------------------------------------
@@ -507,7 +508,8 @@ EXERCISE = Exercise(
     tasks=[
         Task(
             id="12.1", name="embed", title="Tokens and positions in", difficulty=2, importance=5,
-            minutes=5, reference=embed, cases=embed_cases, read=f"{PAGE}#claim-S0-44",
+            minutes=5, reference=embed, cases=embed_cases,
+            read=f"{PAGE}#the-whole-model-on-one-screen",
             steps={
                 "the token embeddings": lambda ids, words, positions, start: words[ids],
                 "the position embeddings": position_rows,
@@ -525,7 +527,7 @@ EXERCISE = Exercise(
         ),
         Task(
             id="12.2", name="unembed", title="Logits out", difficulty=2, importance=5, minutes=10,
-            reference=unembed, cases=unembed_cases, read=f"{PAGE}#claim-S0-52",
+            reference=unembed, cases=unembed_cases, read=f"{PAGE}#one-matrix-at-both-ends",
             wrong=[
                 Wrong("M56", lambda x, gain, bias, words: x @ words.T),
                 Wrong("M51", unembed_by(deviation, ddof=1)),
@@ -543,7 +545,7 @@ EXERCISE = Exercise(
         Task(
             id="12.3", name="tie", title="Tie the two ends", difficulty=3, importance=4,
             minutes=10, reference=tie, cases=tie_cases, call=one_step, arrays=("torch",),
-            read=f"{PAGE}#one-table-at-both-ends",
+            read=f"{PAGE}#one-matrix-at-both-ends",
             wrong=[
                 Wrong("M59", fresh_head), Wrong("M253", copied_head),
                 Wrong("M254", head_of_one_storage), Wrong("M300", table_replaced),
@@ -553,17 +555,16 @@ EXERCISE = Exercise(
         Task(
             id="12.4", name="carry_over", title="Carry over one layer", difficulty=4,
             importance=5, minutes=20, reference=carry_over, cases=layer_cases,
-            wrong=LAYER_WRONG, read=f"{PAGE}#the-transposition-trap",
+            wrong=LAYER_WRONG, read=f"{DEEPER}#the-transposition-trap",
         ),
         Task(
-            id="12.5", name="parameters", title="Count any GPT-2", difficulty=3, importance=4,
-            minutes=15, reference=parameters, cases=parameter_cases,
-            read=f"{PAGE}#counting-the-parameters",
-            wrong=COUNT_WRONG,
+            id="12.5", name="find_shift", title="Which token does it compare?", difficulty=3,
+            importance=4, minutes=15, reference=find_shift, cases=shift_cases,
+            read=f"{PAGE}#a-loss-at-every-position", wrong=SHIFT_WRONG,
         ),
         Task(
             id="12.6", name="loss", title="The loss of a batch", difficulty=3, importance=5,
-            minutes=10, reference=loss, cases=loss_cases, read=f"{PAGE}#claim-S0-53",
+            minutes=10, reference=loss, cases=loss_cases, read=f"{PAGE}#a-loss-at-every-position",
             wrong=LOSS_WRONG,
         ),
         Task(
@@ -575,7 +576,7 @@ EXERCISE = Exercise(
         Task(
             id="12.8", name="step", title="One step with a cache", difficulty=4, importance=5,
             minutes=15, reference=step, cases=step_cases,
-            read=f"{PAGE}#what-need-not-be-computed-again",
+            read=f"{DEEPER}#what-need-not-be-computed-again",
             laws=[Law(None, "one by one gives what together gives", in_two_calls)],
             wrong=STEP_WRONG,
         ),

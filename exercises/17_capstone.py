@@ -419,7 +419,7 @@ EXERCISE = Exercise(
         Task(
             id="17.6", name="loss", title="The loss", difficulty=3, importance=5, minutes=10,
             reference=loss, cases=loss_cases, wrong=LOSS_WRONG,
-            read="chapters/12_gpt2.html#claim-S0-53",
+            read="chapters/12_gpt2.html#a-loss-at-every-position",
             laws=[Law(None, "equal logits cost ln V", alike_for_all)],
         ),
         Task(
@@ -431,7 +431,7 @@ EXERCISE = Exercise(
         Task(
             id="17.8", name="gpt2", title="GPT-2, under every law", difficulty=5, importance=5,
             minutes=20, reference=gpt2, cases=model_cases, wrong=wrongs(MODELS), laws=LAWS,
-            read="chapters/12_gpt2.html#the-model-on-one-screen",
+            read="chapters/12_gpt2.html#the-whole-model-on-one-screen",
         ),
     ],
 )  # fmt: skip

@@ -12,8 +12,7 @@ from lib.attention.dot_product import attend
 from lib.attention.fused import fused
 from lib.attention.kv_cache import KeyValueCache
 from lib.functional import layer_norm, log_softmax, softmax
-from lib.models.config import Config
-from lib.models.gpt2 import GPT2, next_token_loss
+from lib.models.gpt2 import next_token_loss
 
 
 def embed_by_loops(ids, words, positions, start):
@@ -154,31 +153,59 @@ def layer_by_multiplying(layer):
         "down.bias": layer["mlp.c_proj.bias"]}  # fmt: skip
 
 
-def count_part_by_part(vocab, longest, d_model, layers, heads):
-    """Part by part: four matrices with their biases and two norms for each layer."""
-    total = vocab * d_model + longest * d_model
-    for _ in range(layers):
-        for fan_in, fan_out in [(d_model, 3 * d_model), (d_model, d_model),
-                                (d_model, 4 * d_model), (4 * d_model, d_model)]:  # fmt: skip
-            total += fan_in * fan_out + fan_out
-        total += 4 * d_model
-    return total + 2 * d_model
+def shift_by_one_row(loss, vocab):
+    """One row alone is sure; the loss falls below that of equal logits for the right token only."""
+    ids, equal = np.arange(5) % vocab, np.zeros((5, vocab))
+    for shift in (-1, 0, 1, 2):
+        logits = equal.copy()
+        logits[2, ids[2 + shift]] = 3
+        if loss(logits, ids) < loss(equal, ids):
+            return shift
 
 
-def count_a_model(vocab, longest, d_model, layers, heads):
-    """Build the model on the meta device, which holds shapes but no numbers, and count."""
-    config = Config(vocab, longest, d_model, heads, layers)
-    with torch.device("meta"):
-        model = GPT2(config)
-    return sum(parameter.numel() for parameter in model.parameters())
+def shift_by_exclusion(loss, vocab):
+    """The right token is made impossible, and the loss becomes the largest."""
+    ids = np.arange(5)
+
+    def without(shift):
+        logits = np.zeros((5, vocab))
+        logits[2, 2 + shift] = -9
+        return loss(logits, ids)
+
+    return max((-1, 0, 1, 2), key=without)
 
 
-def count_head_by_head(vocab, longest, d_model, layers, heads):
-    """Head by head, which shows that the number of heads cancels."""
-    d_k = d_model // heads
-    attention = heads * (3 * (d_model * d_k + d_k) + d_k * d_model) + d_model
-    block = attention + 8 * d_model**2 + 5 * d_model + 4 * d_model
-    return (vocab + longest + 2) * d_model + layers * block
+def shift_by_reading_off(loss, vocab):
+    """Four logits of one row are 1, 2, 3 and 4, so a single difference of losses tells."""
+    ids, row = np.arange(5), np.zeros((5, vocab))
+    row[2, 1:5] = 1, 2, 3, 4
+    total = np.log(np.exp(row[2]).sum()) - np.log(vocab)  # what the row adds for every label
+    for shift, logit in zip((-1, 0, 1, 2), (1, 2, 3, 4), strict=True):
+        compared = 5 - abs(shift)
+        if math.isclose(loss(row, ids) - np.log(vocab), (total - logit) / compared):
+            return shift
+
+
+def shift_by_loops(loss, vocab):
+    """Position by position: a row is sure of the token that the shift promises it."""
+    text = list(range(4))
+    best = None
+    for shift in (2, 1, 0, -1):
+        logits = [[0.0] * vocab for _ in text]
+        for i in text:
+            if 0 <= i + shift < len(text):
+                logits[i][text[i + shift]] = 20.0
+        value = loss(logits, text)
+        if best is None or value < best[0]:
+            best = (value, shift)
+    return best[1]
+
+
+def shift_in_torch(loss, vocab):
+    ids = torch.arange(vocab)
+    losses = {shift: loss(8 * F.one_hot(ids.roll(-shift), vocab).double(), ids)
+              for shift in range(-1, 3)}  # fmt: skip
+    return min(losses, key=losses.get)
 
 
 def loss_by_loops(logits, ids):
@@ -342,15 +369,11 @@ RIGHT = {
         layer_by_multiplying,
     ],
     "12.5": [
-        count_part_by_part,
-        count_a_model,
-        count_head_by_head,
-        lambda vocab, longest, d, layers, heads: (
-            (vocab + longest) * d + layers * (12 * d * d + 13 * d) + 2 * d
-        ),
-        lambda vocab, longest, d, layers, heads: np.int64(d) * (
-            vocab + longest + 2 + layers * (12 * d + 13)
-        ),
+        shift_by_one_row,
+        shift_by_exclusion,
+        shift_by_reading_off,
+        shift_by_loops,
+        shift_in_torch,
     ],
     "12.6": [
         loss_by_loops,

@@ -61,6 +61,18 @@ def test_show_quotes_a_method_without_its_indentation():
     assert show(multi_head.MultiHeadAttention.forward).text.startswith("def forward(")
 
 
+def test_show_quotes_several_definitions_of_one_file_as_one_listing():
+    quoted = show(gpt.FeedForward, gpt.Block)
+    assert quoted.path == "chapters/gpt.py"
+    both = (inspect.getsource(gpt.FeedForward), inspect.getsource(gpt.Block))
+    assert quoted.text == "\n\n\n".join(text.rstrip() for text in both)
+
+
+def test_show_refuses_definitions_of_two_files():
+    with pytest.raises(ValueError, match="one file"):
+        show(gpt.Block, functional.softmax)
+
+
 @pytest.mark.parametrize("thing", [print, 3, inspect.unwrap, dot_product])
 def test_show_refuses_what_is_defined_elsewhere(thing):
     with pytest.raises(TypeError, match="of lib"):
