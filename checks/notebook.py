@@ -178,5 +178,7 @@ def same_follower(known: Any, follower: Cells) -> bool:
 
 def defines(source: str, name: str) -> bool:
     """Whether the text of a cell looks as if it defined a name."""
-    wanted = rf"^\s*(?:(?:async\s+)?(?:def|class)\s+{name}\b|{name}\s*(?::[^=\n]+)?=(?!=))"
+    # A blank that may be a line break would be tried again from each of a million empty lines.
+    function = rf"(?:async[ \t]+)?(?:def|class)[ \t]+{name}\b"
+    wanted = rf"^[ \t]*(?:{function}|{name}[ \t]*(?::[^=\n]+)?=(?!=))"
     return re.search(wanted, source, re.MULTILINE) is not None

@@ -18,9 +18,10 @@ from checks.run.call import Mistake, Outcome, argument_names
 from checks.run.nodes import Items, Mapping, Node
 from checks.run.plain_data import plain
 from checks.run.trial import right_outcomes
-from checks.run.wire import error_named, packed, put_together, receive, taken_apart
 from checks.status import Status
 from checks.task import Case, Exercise, Task, Wrong
+from checks.wire.messages import packed, receive
+from checks.wire.values import error_named, put_together, taken_apart
 
 FIELDS = ("id", "name", "title", "difficulty", "importance", "minutes", "read")
 DRIVERS = "checks.drivers"

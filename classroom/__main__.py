@@ -20,6 +20,7 @@ from classroom.gradebook.corrections import Corrections
 from classroom.gradebook.tables import write_whole
 from classroom.grading.batch import grade_class, read_secret
 from classroom.grading.class_table import refuse_inside
+from classroom.grading.grades import SubmissionGrade
 from classroom.grading.grades_table import read_grades
 from classroom.grading.submission_grader import GradingPlan, checks_version
 from classroom.handing_out.nbgrader_otter import ENGINES
@@ -31,6 +32,7 @@ from classroom.provided import exercise_named
 from classroom.report.class_report import links_from, report_page
 from classroom.sandbox.doctor import examine_sandbox, require_sandbox
 from classroom.sandbox.isolation import SandboxError
+from classroom.status import GradeStatus
 
 CONNECT = 20  # seconds that a scheduler may take to answer
 USAGE_ERRORS = (ValueError, KeyError, NotADirectoryError, FileNotFoundError, FileExistsError)
@@ -189,7 +191,21 @@ def run_grade(arguments: argparse.Namespace) -> int:
     with executor as (engine, jobs):
         results = grade_class(arguments.folder, plan, out, engine=engine, jobs=jobs, **rules)
     print(f"{len(results)} rows in {out}")
-    return 0
+    return report_failures(results)
+
+
+def report_failures(results: list[SubmissionGrade]) -> int:
+    """Name the rows on which the grader itself failed; return 3 if there are any, else 0."""
+    failed = [result for result in results if result.status == GradeStatus.NOT_GRADED]
+    for result in failed:
+        print(f"NOT GRADED: {result.student}: {result.summary}", file=sys.stderr)
+    if failed:
+        print(
+            f"The grader itself failed on {len(failed)} of {len(results)} rows. Their points say "
+            "nothing about the work. Run the same command again: it grades these rows only",
+            file=sys.stderr,
+        )
+    return 3 if failed else 0
 
 
 if __name__ == "__main__":

@@ -6,14 +6,18 @@ import ast
 import importlib
 import inspect
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from checks import Exercise
-from checks.run.wire import taken_apart
+from checks.run.nodes import Mapping, Numbers
+from checks.wire.values import put_together, taken_apart
 from classroom.handing_out.extract import module_path
+from classroom.processes import SupervisedProcess
 from classroom.sandbox.isolation import ROOT
-from classroom.submissions import code_sources
+from classroom.unpacking.notebook_code import code_sources
+
+PROVIDED_MEMORY = 320 * 2**20  # bytes for all that a call of them computes
 
 
 def exercise_named(name: str) -> Exercise:
@@ -60,11 +64,39 @@ def public_functions(module: Any) -> list[str]:
             if not name.startswith("_") and function.__module__ == module.__name__]  # fmt: skip
 
 
-def make_provider(provided: dict[str, dict[str, Callable]]) -> Callable[[str, tuple, dict], Any]:
-    """A function that runs what the exercise gives, out here, on the student's arguments."""
+@cache
+def provider_process(exercise: str) -> SupervisedProcess:
+    """The process that runs what the exercise gives; students choose its arguments."""
+    return SupervisedProcess(PROVIDED_MEMORY, partial(provided_functions, exercise))
 
-    def provide(name: str, args: tuple, kwargs: dict) -> Any:
-        module, _, function = name.rpartition(".")
-        return taken_apart(provided[module][function](*args, **kwargs))
+
+def make_provider(exercise: str) -> Callable[[dict[str, Any], float], dict[str, Any]]:
+    """A function that answers a request for what the exercise gives, within some seconds."""
+
+    def provide(request: dict[str, Any], seconds: float) -> dict[str, Any]:
+        process = provider_process(exercise)
+        given = (request["name"], request["args"], request["kwargs"])
+        return process.run(seconds, call_provided, exercise, *given)
 
     return provide
+
+
+def call_provided(exercise: str, name: str, args: Any, kwargs: Any) -> dict[str, Any]:
+    """Run what the exercise gives on a student's arguments, and reply with its value or error."""
+    module, _, function = name.rpartition(".")
+    try:
+        given = provided_functions(exercise)[module][function]
+        value = taken_apart(given(*put_together(args), **put_together(kwargs)))
+        if not is_complete(value):
+            raise MemoryError(f"the result of {function} has too many numbers")
+        return {"value": value}
+    except Exception as error:
+        return {"error": type(error).__name__, "message": str(error)[:600]}
+
+
+def is_complete(node: Any) -> bool:
+    """Whether no array in a result was too large to be copied."""
+    if isinstance(node, Numbers):
+        return node.values is not None
+    parts = node.entries.values() if isinstance(node, Mapping) else getattr(node, "items", ())
+    return all(map(is_complete, parts))

@@ -8,7 +8,10 @@ from checks.status import Status
 
 
 class GradeStatus(StrEnum):
-    """What became of one task, or of a submission as a whole."""
+    """What became of one task, or of a submission as a whole.
+
+    NOT_GRADED is the failure of the grader itself: it says nothing about the work.
+    """
 
     PASSED = "passed"
     WRONG = "wrong"
@@ -19,6 +22,7 @@ class GradeStatus(StrEnum):
     REFUSED = "refused"
     UNREADABLE = "unreadable"
     NOT_HANDED_IN = "not handed in"
+    NOT_GRADED = "not graded"
 
     @property
     def words(self) -> str:
@@ -33,9 +37,11 @@ WORDS = {
     GradeStatus.OUT_OF_MEMORY: "used too much memory",
     GradeStatus.REFUSED: "not accepted",
     GradeStatus.UNREADABLE: "could not be read",
+    GradeStatus.NOT_GRADED: "not graded yet",
 }
 # The first of these that any task has is the status of the whole submission.
 SEVERITY = (
+    GradeStatus.NOT_GRADED,
     GradeStatus.UNREADABLE,
     GradeStatus.OUT_OF_MEMORY,
     GradeStatus.TIMED_OUT,

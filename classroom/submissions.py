@@ -1,31 +1,36 @@
 """Read submissions without trusting them: files, folders, and archives of any kind.
 
 Every entry of the folder becomes one `Submission`: the sources of its code cells, or a status and
-a reason. This module runs no file that it reads, follows no link, and waits for no pipe.
+a reason. This module follows no link and waits for no pipe, and what is in a file is read by
+another process (`unpacking/unpack.py`), which runs none of it.
 """
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 import os
+import re
 import stat
-import zipfile
+import subprocess
+import sys
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from classroom.status import GradeStatus
+from classroom.unpacking.notebook_code import (
+    NOISE,
+    TOO_COMPLEX,
+    RejectedError,
+    is_notebook_name,
+)
 
 REFUSED, UNREADABLE = GradeStatus.REFUSED, GradeStatus.UNREADABLE
-MAX_BYTES = 100 * 2**20
-MAX_SOURCE = 2 * 2**20
-MAX_CELLS = 10_000
-MAX_MEMBERS = 1_000
-DAMAGED = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError)
-NOISE = (".ipynb_checkpoints", "__MACOSX", ".DS_Store")
+UNPACK = Path(__file__).parent / "unpacking" / "unpack.py"
+COPY = re.compile(r" \(\d{1,3}\)$")  # what browsers add to the name of a second download
+PATIENCE = 60.0  # seconds of wall time to unpack and parse one file
 
 
 @dataclass(frozen=True)
@@ -41,14 +46,6 @@ class Submission:
     notes: tuple[str, ...] = field(default=())
 
 
-class RejectedError(Exception):
-    """A file that cannot be graded; `status` is the status of its row."""
-
-    def __init__(self, status: GradeStatus, reason: str):
-        super().__init__(reason)
-        self.status = status
-
-
 def list_submissions(folder: Path) -> list[Path]:
     """List the entries of a folder that are somebody's work, of any kind, by name."""
     if not folder.is_dir():
@@ -58,6 +55,12 @@ def list_submissions(folder: Path) -> list[Path]:
         )
     names = sorted(entry.name for entry in os.scandir(folder))
     return [folder / name for name in names if not name.startswith(".") and name not in NOISE]
+
+
+def hidden_entries(folder: Path) -> list[str]:
+    """List the entries that are passed over because of a dot; they may be somebody's work."""
+    names = sorted(entry.name for entry in os.scandir(folder))
+    return [name for name in names if name.startswith(".") and name not in NOISE]
 
 
 def group_by_student(
@@ -72,33 +75,74 @@ def group_by_student(
 
 
 def student_name(path: Path) -> str:
-    """`anna` for anna.ipynb, anna.zip, and the folder anna; without unprintable characters."""
+    """`anna` for anna.ipynb, anna.zip, `anna (1).ipynb`, and the folder anna.
+
+    An accent is the same letter however it is stored, and unprintable characters are replaced.
+    """
     stem = path.stem if path.suffix.lower() in (".ipynb", ".zip") else path.name
-    text = os.fsencode(stem).decode("utf8", "backslashreplace")
+    text = os.fsencode(COPY.sub("", stem) or stem).decode("utf8", "backslashreplace")
+    text = unicodedata.normalize("NFC", text)
     return "".join(character if character.isprintable() else "?" for character in text)[:200] or "?"
 
 
+def alphabets(name: str) -> list[str]:
+    """The alphabets of a name: two in one name may be there to look like somebody else's."""
+    words = {unicodedata.name(letter, "").partition(" ")[0] for letter in name if letter.isalpha()}
+    return sorted(word.capitalize() for word in words & {"LATIN", "GREEK", "CYRILLIC"})
+
+
 def read_submission(paths: list[Path]) -> Submission:
-    """Read the newest work of a student; an error becomes a status with its reason."""
-    path = paths[-1]
-    shown = os.fsencode(path.name).decode("utf8", "backslashreplace")
-    submission = Submission(student_name(path), shown)
-    if len(paths) > 1:
-        submission = replace(submission, notes=(f"{len(paths)} submissions, the newest counts",))
+    """Read the newest work of a student that can be read; an error becomes a status and reason."""
+    attempts = (read_attempt(path) for path in reversed(paths))
+    readable = (submission for submission in attempts if not submission.status)
+    submission = next(readable, None) or read_attempt(paths[-1])
+    newest = submission.status or submission.file == shown_name(paths[-1])
+    which = "the newest counts" if newest else "the newest that can be read counts"
+    notes = [f"{len(paths)} submissions, {which}"] if len(paths) > 1 else []
+    if len(used := alphabets(submission.student)) > 1:
+        notes.append(f"its name mixes the alphabets {' and '.join(used)}: look whose it is")
+    return replace(submission, notes=tuple(notes))
+
+
+def shown_name(path: Path) -> str:
+    """The name of an entry as the table shows it."""
+    return os.fsencode(path.name).decode("utf8", "backslashreplace")
+
+
+def read_attempt(path: Path) -> Submission:
+    """Read one entry; an error becomes a status with its reason."""
+    submission = Submission(student_name(path), shown_name(path))
     try:
-        raw = read_file(path)
-        submission = replace(submission, sha256=hashlib.sha256(raw).hexdigest())
-        if zipfile.is_zipfile(io.BytesIO(raw)):
-            raw = notebook_in_archive(raw)
-        return replace(submission, sources=code_sources(raw))
+        digest, fields = read_upload(path)
+        return replace(submission, sha256=digest, **fields)
     except RejectedError as error:
-        return replace(submission, status=error.status, reason=str(error))
-    except (OSError, MemoryError) as error:
+        return replace(submission, status=GradeStatus(error.status), reason=str(error))
+    except OSError as error:
         return replace(submission, status=UNREADABLE, reason=f"it cannot be read: {error}")
 
 
-def read_file(path: Path) -> bytes:
-    """Read a plain file, or the only notebook in a folder."""
+def read_upload(path: Path) -> tuple[str, dict[str, Any]]:
+    """Hash a file and extract its code, in a process that cannot take this one with it."""
+    command = [sys.executable, "-I", "-S", "-B", str(UNPACK)]
+    with open_upload(path) as file, subprocess.Popen(
+        command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:  # fmt: skip
+        try:
+            output = process.communicate(timeout=PATIENCE)[0]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            output = process.communicate()[0]
+    digest, _, text = output.decode().partition("\n")
+    if not text:
+        return digest, {"status": UNREADABLE, "reason": TOO_COMPLEX}
+    fields = json.loads(text)
+    if "status" in fields:
+        return digest, fields | {"status": GradeStatus(fields["status"])}
+    return digest, {"sources": tuple(fields["sources"])}
+
+
+def open_upload(path: Path) -> BinaryIO:
+    """Open a plain file, or the only notebook in a folder."""
     mode = os.lstat(path).st_mode
     if stat.S_ISLNK(mode):
         raise RejectedError(REFUSED, "it must be a file, and it is a link")
@@ -107,88 +151,12 @@ def read_file(path: Path) -> bytes:
         if len(notebooks) != 1:
             reason = f"the folder holds {len(notebooks)} notebooks, and it must hold one"
             raise RejectedError(REFUSED, reason)
-        return read_file(notebooks[0])
+        return open_upload(notebooks[0])
     if not stat.S_ISREG(mode):
         raise RejectedError(REFUSED, "it must be a file, and it is a pipe or a device")
-    opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(opened, "rb") as file:
-        # The entry may have been replaced since `lstat`.
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise RejectedError(REFUSED, "it is not a file")
-        raw = file.read(MAX_BYTES + 1)
-    if len(raw) > MAX_BYTES:
-        raise RejectedError(REFUSED, f"it is larger than {MAX_BYTES >> 20} MiB")
-    if not raw:
-        raise RejectedError(UNREADABLE, "it is empty")
-    return raw
-
-
-def notebook_in_archive(raw: bytes) -> bytes:
-    """Unpack the only notebook of an archive; refuse bombs and paths that lead out of it."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            members = archive.infolist()
-            if len(members) > MAX_MEMBERS:
-                raise RejectedError(REFUSED, f"the archive holds more than {MAX_MEMBERS} files")
-            for entry in members:
-                check_archive_member(entry)
-            notebooks = [entry for entry in members if is_notebook_name(entry.filename)]
-            if len(notebooks) != 1:
-                reason = f"the archive holds {len(notebooks)} notebooks, and it must hold one"
-                raise RejectedError(REFUSED, reason)
-            with archive.open(notebooks[0]) as file:
-                unpacked = file.read(MAX_BYTES + 1)
-    except DAMAGED as error:
-        raise RejectedError(UNREADABLE, f"the archive is damaged or locked: {error}") from None
-    if len(unpacked) > MAX_BYTES:
-        raise RejectedError(REFUSED, f"unpacked it is larger than {MAX_BYTES >> 20} MiB")
-    return unpacked
-
-
-def check_archive_member(entry: zipfile.ZipInfo) -> None:
-    """Refuse a path that leads out of the archive, and a link."""
-    path = PurePosixPath(entry.filename.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts or (path.parts[:1] and ":" in path.parts[0]):
-        raise RejectedError(REFUSED, "the archive holds a path that leads out of it")
-    if stat.S_ISLNK(entry.external_attr >> 16):
-        raise RejectedError(REFUSED, "the archive holds a link")
-
-
-def is_notebook_name(name: str) -> bool:
-    """Whether a file is a notebook of the student, and no copy that a program left."""
-    return name.lower().endswith(".ipynb") and not any(word in name for word in NOISE)
-
-
-def code_sources(raw: bytes) -> tuple[str, ...]:
-    """Extract the sources of the code cells of a notebook, in order."""
-    try:
-        notebook = json.loads(raw.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise RejectedError(UNREADABLE, "a notebook must be text in UTF-8") from None
-    except (ValueError, RecursionError) as error:
-        raise RejectedError(UNREADABLE, f"it is not a notebook: {str(error)[:100]}") from None
-    cells = notebook.get("cells") if isinstance(notebook, dict) else None
-    if not isinstance(cells, list):
-        raise RejectedError(UNREADABLE, "a notebook must have cells, and it has no list of cells")
-    if len(cells) > MAX_CELLS:
-        raise RejectedError(REFUSED, f"it has more than {MAX_CELLS} cells")
-    sources = [cell_source(cell) for cell in cells if is_code_cell(cell)]
-    if sum(map(len, sources)) > MAX_SOURCE:
-        raise RejectedError(REFUSED, f"its code is longer than {MAX_SOURCE >> 20} MiB")
-    if not any(source.strip() for source in sources):
-        raise RejectedError(UNREADABLE, "it has no code")
-    return tuple(sources)
-
-
-def is_code_cell(cell: Any) -> bool:
-    """Whether a cell holds code."""
-    return isinstance(cell, dict) and cell.get("cell_type") == "code"
-
-
-def cell_source(cell: dict[str, Any]) -> str:
-    """The text of a cell, which is stored whole or by lines."""
-    source = cell.get("source", "")
-    if isinstance(source, list):
-        source = "".join(line for line in source if isinstance(line, str))
-    text = source if isinstance(source, str) else ""
-    return text.encode("utf8", "backslashreplace").decode("utf8")
+    file = open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")  # noqa: SIM115
+    # The entry may have been replaced since `lstat`.
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise RejectedError(REFUSED, "it is not a file")
+    return file

@@ -14,9 +14,11 @@ import numpy as np
 
 from checks.run.nodes import KINDS, NODES, Items, Mapping, Node, Nothing, Numbers, Strange, Text
 
-MOST_NUMBERS = 10_000_000
+MOST_NUMBERS = 4_000_000
 MOST_ITEMS = 100_000
 DEEPEST = 12
+LONGEST = 100  # letters of the name of a class
+COMPARED_AS = {"float16": np.float64, "longdouble": np.float64, "clongdouble": np.complex128}
 
 
 def plain(value: Any, depth: int = 0) -> Node:
@@ -81,12 +83,20 @@ def _array(value: np.ndarray, depth: int) -> Node:
             f"an array of dtype {dtype}, which holds Python objects and not numbers; "
             "its rows may have different lengths"
         )
+    name = dtype_name(dtype)
     if math.prod(shape) > MOST_NUMBERS:
-        return Numbers(None, shape, str(dtype), "numpy")
-    copy = np.array(value, subok=False, copy=True)
-    if dtype.name in ("float16", "longdouble"):
-        copy = copy.astype(np.float64)
-    return Numbers(copy, shape, str(dtype), "numpy")
+        return Numbers(None, shape, name, "numpy")
+    copy = np.array(value, dtype.newbyteorder("="), subok=False, copy=True)
+    if name in COMPARED_AS:
+        copy = copy.astype(COMPARED_AS[name])
+    return Numbers(copy, shape, name, "numpy")
+
+
+def dtype_name(dtype: np.dtype) -> str:
+    """The name of a dtype, the same on every machine: numpy's longdouble may be float128."""
+    longest = {np.dtype(np.longdouble): "longdouble", np.dtype(np.clongdouble): "clongdouble"}
+    usual = dtype in (np.dtype(np.float64), np.dtype(np.complex128))
+    return dtype.name if usual else longest.get(dtype.newbyteorder("="), dtype.name)
 
 
 def _tensor(value: Any, torch: Any) -> Node:
@@ -126,7 +136,7 @@ def _mapping(value: dict, depth: int) -> Node:
 
 
 def _strange(kind: type) -> str:
-    name = str(type.__dict__["__name__"].__get__(kind))
+    name = str(type.__dict__["__name__"].__get__(kind))[:LONGEST]
     article = "an" if name[:1].lower() in "aeiou" else "a"
     return f"{article} {name} object"
 

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import multiprocessing
-import multiprocessing.connection
 import os
 import secrets
-import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    wait,
-)
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from classroom.gradebook.attempts import BEST, LAST, best_attempts, paths_to_grade
@@ -36,18 +26,23 @@ from classroom.grading.submission_grader import (
     checks_version,
     grade_submission,
     unsolved,
+    with_version,
 )
 from classroom.platforms.names import parse_names, platform_students
+from classroom.processes import SupervisedPool
 from classroom.provided import exercise_named
 from classroom.status import GradeStatus
 from classroom.submissions import (
     Submission,
     group_by_student,
+    hidden_entries,
     list_submissions,
     read_submission,
 )
 
 MAX_USERS = 1_000  # sandboxes that may run side by side, each as a different user
+HARD_SECONDS = 600.0  # after which a process of the grader is killed with its submission
+WORKER_MEMORY = 256 * 2**20  # bytes that a process of the grader may hold for submissions
 
 
 def read_secret(path: Path) -> bytes:
@@ -96,6 +91,8 @@ def grade_class(
     entries = list_submissions(folder)
     names = platform_students(entries)
     students = group_by_student(entries, names.get)
+    if hidden := hidden_entries(folder):
+        say(f"passed over, because of the dot that their names begin with: {', '.join(hidden)}")
     log = ResultsLog(out.with_suffix(".jsonl"))
     try:
         refuse_table(out, plan.exercise, log)
@@ -125,69 +122,89 @@ def grade_class(
     return results
 
 
-def process_pool(jobs: int) -> ProcessPoolExecutor:
+def process_pool(jobs: int, seconds: float = HARD_SECONDS) -> Executor:
     """Start processes of the grader; each drives one sandbox at a time."""
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(jobs, context, initializer=exit_with_parent)
+    return SupervisedPool(jobs, seconds, WORKER_MEMORY, checks_version)
 
 
-def exit_with_parent() -> None:
-    """End this process as soon as its parent is gone, however the parent ended."""
+@dataclass
+class Work:
+    """The submissions that are being graded, and the suspects, in whose company a process died."""
 
-    def watch() -> None:
-        multiprocessing.connection.wait([multiprocessing.parent_process().sentinel])
-        os._exit(1)
+    plan: GradingPlan
+    log: ResultsLog
+    engine: Executor
+    waiting: dict[Future, tuple[Submission, GradingPlan]] = field(default_factory=dict)
+    suspects: list[tuple[Submission, GradingPlan]] = field(default_factory=list)
+    submitted: int = 0
 
-    threading.Thread(target=watch, daemon=True).start()
+    def submit(self, submission: Submission, part: GradingPlan) -> None:
+        """Start grading; if the engine has no process left, the future holds that error."""
+        user = self.submitted % MAX_USERS
+        self.submitted += 1
+        try:
+            future = self.engine.submit(grade_submission, submission, part, user)
+        except BrokenExecutor as error:
+            future = Future()
+            future.set_exception(error)
+        self.waiting[future] = submission, part
+
+    def collect(self, alone: bool = False) -> Iterator[SubmissionGrade]:
+        """Wait for at least one result; merge it with the grades that were known, and log it.
+
+        If a process died, its submission may be innocent: it is graded again, when it is `alone`.
+        """
+        done, _ = wait(self.waiting, return_when=FIRST_COMPLETED)
+        for future in done:
+            submission, part = self.waiting.pop(future)
+            if isinstance(future.exception(), BrokenExecutor) and not alone:
+                self.suspects.append((submission, part))
+                continue
+            key = result_key(submission, self.plan)
+            fresh = result_of(future, submission, part)
+            result = merge_grades(self.log.known.get(key), fresh, self.plan)
+            self.log.append(key, result)
+            yield result
 
 
 def grade_all(
-    work: list[tuple[str, list[Path]]],
+    students: list[tuple[str, list[Path]]],
     plan: GradingPlan,
     log: ResultsLog,
     engine: Executor,
     jobs: int,
 ) -> Iterator[SubmissionGrade]:
     """Yield results as they come; only a few submissions are in memory at a time."""
-    waiting: dict[Future, tuple[Submission, GradingPlan]] = {}
-    for number, (student, paths) in enumerate(work):
+    work = Work(plan, log, engine)
+    for student, paths in students:
         submission = replace(read_submission(paths), student=student)
         known = log.known.get(result_key(submission, plan))
         tasks = ungraded_tasks(known, plan)
         if not tasks:
             yield known
             continue
-        part = replace(plan, tasks=tuple(tasks))
-        waiting[submit(engine, submission, part, number % MAX_USERS)] = submission, part
-        while len(waiting) >= 2 * jobs:
-            yield from collect(waiting, plan, log)
-    while waiting:
-        yield from collect(waiting, plan, log)
+        work.submit(submission, replace(plan, tasks=tuple(tasks)))
+        while len(work.waiting) >= 2 * jobs:
+            yield from work.collect()
+    while work.waiting:
+        yield from work.collect()
+    for suspect in work.suspects:
+        work.submit(*suspect)
+        yield from work.collect(alone=True)
 
 
-def submit(engine: Executor, submission: Submission, plan: GradingPlan, user: int) -> Future:
-    """Start grading; if the engine has no process left, the future holds that error."""
+def result_of(future: Future, submission: Submission, plan: GradingPlan) -> SubmissionGrade:
+    """The result of grading, or the row of a submission that the grader could not grade."""
     try:
-        return engine.submit(grade_submission, submission, plan, user)
-    except BrokenExecutor as error:
-        failed: Future = Future()
-        failed.set_exception(error)
-        return failed
-
-
-def collect(waiting: dict, plan: GradingPlan, log: ResultsLog) -> Iterator[SubmissionGrade]:
-    """Wait for at least one result; merge it with the grades that were known, and log it."""
-    done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-    for future in done:
-        submission, part = waiting.pop(future)
-        try:
-            fresh = future.result()
-        except Exception as error:
-            fresh = grader_failure(submission, part, error)
-        key = result_key(submission, plan)
-        result = merge_grades(log.known.get(key), fresh, plan)
-        log.append(key, result)
-        yield result
+        return future.result()
+    except TimeoutError:
+        status, message = GradeStatus.TIMED_OUT, "its grading never ended"
+    except Exception as error:
+        status = GradeStatus.NOT_GRADED
+        message = f"the grader itself failed: {type(error).__name__}: {error}"
+    grades = with_version([unsolved(task, status, message) for task in plan.selected_tasks()])
+    return SubmissionGrade(submission.student, submission.file, plan.exercise, status, grades,
+                           message, sha256=submission.sha256, seed=plan.fingerprint)  # fmt: skip
 
 
 def merge_grades(
@@ -197,15 +214,6 @@ def merge_grades(
     grades = {grade.task: grade for result in (known, fresh) if result for grade in result.grades}
     ordered = [grades[task.id] for task in exercise_named(plan.exercise).tasks if task.id in grades]
     return replace(fresh, grades=tuple(ordered)).with_status()
-
-
-def grader_failure(submission: Submission, plan: GradingPlan, error: Exception) -> SubmissionGrade:
-    """The row of a submission on which the grader itself failed; the next run tries it again."""
-    message = f"the grader itself failed: {type(error).__name__}: {error}"
-    crashed = GradeStatus.CRASHED
-    grades = tuple(unsolved(task, crashed, message) for task in plan.selected_tasks())
-    return SubmissionGrade(submission.student, submission.file, plan.exercise, crashed, grades,
-                           message, sha256=submission.sha256, seed=plan.fingerprint)  # fmt: skip
 
 
 def progress_line(count: int, total: int, seconds: float, result: SubmissionGrade) -> str:

@@ -14,8 +14,8 @@ import torch  # noqa: F401 - it takes seconds to load, which must not count for 
 
 from checks import Task, Verdict, judge
 from checks.notebook import defines
-from checks.run.wire import ABSENT
 from checks.status import Status
+from checks.wire.values import ABSENT
 from classroom.grading.grades import SubmissionGrade, TaskGrade
 from classroom.provided import exercise_named, make_provider, provided_functions
 from classroom.sandbox.isolation import FIRST_USER, ROOT, Limits
@@ -24,8 +24,10 @@ from classroom.sandbox.sandbox import Sandbox, SandboxEndedError
 from classroom.status import OF_CHECKS, GradeStatus
 from classroom.submissions import Submission
 
-DEFINITION = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
-MAX_SANDBOXES = 3  # for one submission: a new one replaces each that ended
+DEFINITION = re.compile(r"^(?:def|class)[ \t]+(\w+)", re.MULTILINE)
+MAX_NAME, MAX_NAMES = 60, 300
+Failure = dict[str, Any] | SandboxEndedError  # of a cell that raised, or that was left out
+MAX_LEFT_OUT = 3  # cells of one submission that may end its sandbox, each a new one
 
 
 @dataclass(frozen=True)
@@ -62,36 +64,53 @@ def grade_submission(submission: Submission, plan: GradingPlan, user: int = 0) -
     tasks, status, message = plan.selected_tasks(), submission.status, submission.reason
     if status:
         grades = [TaskGrade(task.id, status, 0, task.importance) for task in tasks]
+        message = "; ".join([message, *submission.notes])
     else:
-        grades = SubmissionGrader(submission, plan, tasks, plan.first_user + user).run()
-        message = "; ".join(submission.notes)
+        grader = SubmissionGrader(submission, plan, tasks, plan.first_user + user)
+        grades = grader.run()
+        message = "; ".join([*submission.notes, *grader.notes()])
     return SubmissionGrade(
-        submission.student, submission.file, plan.exercise, status,
-        tuple(replace(grade, version=checks_version()) for grade in grades),
+        submission.student, submission.file, plan.exercise, status, with_version(grades),
         message, round(time.monotonic() - start, 1), submission.sha256, plan.fingerprint,
     ).with_status()  # fmt: skip
 
 
+def with_version(grades: list[TaskGrade]) -> tuple[TaskGrade, ...]:
+    """Note the version of the checks in each grade; one without a version is graded again."""
+    return tuple(
+        grade if grade.status == GradeStatus.NOT_GRADED
+        else replace(grade, version=checks_version()) for grade in grades
+    )  # fmt: skip
+
+
 class SubmissionGrader:
-    """Grades one submission in one sandbox, and in a new one after each that ended."""
+    """Grades one submission in one sandbox, and in a new one after each that ended.
+
+    A cell that ends its sandbox is left out from then on, and named.
+    """
 
     def __init__(self, submission: Submission, plan: GradingPlan, tasks: list[Task], user: int):
         self.sources, self.plan, self.tasks, self.user = submission.sources, plan, tasks, user
         self.grades: dict[str, TaskGrade] = {}
+        self.left_out: dict[int, SandboxEndedError] = {}
+        self.until = time.monotonic() + plan.limits.submission
 
     def run(self) -> list[TaskGrade]:
-        """Grade all tasks, in their order."""
-        for _ in range(MAX_SANDBOXES):
+        """Grade all tasks, in their order; each sandbox ends with a grade or a cell more."""
+        while len(self.grades) < len(self.tasks):
             try:
                 self.run_in_sandbox()
             except SandboxEndedError as ended:
-                # The cells themselves never ended, so it is useless to run them again.
-                self.grade_the_rest(ended)
-                break
-            if len(self.grades) == len(self.tasks):
-                break
-        self.grade_the_rest(SandboxEndedError(GradeStatus.CRASHED, "its process ended too often"))
+                over = time.monotonic() > self.until or len(self.left_out) == MAX_LEFT_OUT
+                if ended.cell is None or over:
+                    self.grade_the_rest(ended)
+                else:
+                    self.left_out[ended.cell] = ended
         return [self.grades[task.id] for task in self.tasks]
+
+    def notes(self) -> list[str]:
+        """What was left out, in words."""
+        return [f"cell {cell + 1} was left out: {ended}" for cell, ended in self.left_out.items()]
 
     def grade_the_rest(self, ended: SandboxEndedError) -> None:
         """Give the tasks without a grade the status of what ended the sandbox."""
@@ -102,11 +121,12 @@ class SubmissionGrader:
     def run_in_sandbox(self) -> None:
         """Run the cells in a fresh sandbox and judge tasks until one of them ends it."""
         provided = provided_functions(self.plan.exercise)
+        names = {module: sorted(functions) for module, functions in provided.items()}
         with Sandbox(
-            {module: sorted(names) for module, names in provided.items()},
-            make_provider(provided), self.plan.limits, self.user, self.plan.isolated,
+            names, make_provider(self.plan.exercise), self.plan.limits, self.user,
+            self.plan.isolated, self.until,
         ) as sandbox:  # fmt: skip
-            cells = run_cells(sandbox, list(self.sources))
+            cells = run_cells(sandbox, self.sources, self.left_out)
             for task in self.tasks:
                 if task.id in self.grades:
                     continue
@@ -120,27 +140,41 @@ class SubmissionGrader:
         failure = self.failure(task, cells)
         try:
             answer = answer_named(sandbox, task.name)
-            if failure and failure["error"] == "SyntaxError":
-                return grade_failed_cell(task, failure)
-            return grade_verdict(task, judge(task, answer, self.plan.seed))
         except LookupError:
             return grade_failed_cell(task, failure) if failure else self.grade_missing(task)
         except SandboxEndedError as ended:
             return grade_ended(task, ended)
+        if isinstance(failure, dict) and failure.get("error") == "SyntaxError":
+            return grade_failed_cell(task, failure)
+        try:
+            return grade_verdict(task, judge(task, answer, self.plan.seed))
+        except SandboxEndedError as ended:
+            return grade_ended(task, ended)
+        except MemoryError:
+            ended = sandbox.end(GradeStatus.OUT_OF_MEMORY, "its replies take too much memory")
+            return grade_ended(task, ended)
+        except Exception as error:
+            return grade_unjudged(task, error)
 
     def grade_missing(self, task: Task) -> TaskGrade:
         """Grade a task whose name is not defined; mention the nearest name that is."""
         names = {name for source in self.sources for name in DEFINITION.findall(source)}
-        near = difflib.get_close_matches(task.name, names, 1, 0.75)
+        # Each comparison takes the square of a name's length, so only a few short ones are made.
+        short = sorted(name for name in names if len(name) <= MAX_NAME)[:MAX_NAMES]
+        near = difflib.get_close_matches(task.name, short, 1, 0.75)
         sentences = [f"`{task.name}` is not defined in the submission."]
         sentences += [f"There is a `{near[0]}`: should it have this name?"] if near else []
         return unsolved(task, GradeStatus.NOT_ATTEMPTED, *sentences)
 
-    def failure(self, task: Task, cells: list[dict[str, Any]]) -> dict[str, Any]:
+    def failure(
+        self, task: Task, cells: list[dict[str, Any]]
+    ) -> dict[str, Any] | SandboxEndedError:
         """How the last cell that defines this task's name failed, or a cell that imports it."""
         pairs = list(zip(reversed(self.sources), reversed(cells), strict=True))
-        for source, cell in pairs:
+        for number, (source, cell) in enumerate(pairs, 1):
             if defines(source, task.name):
+                if ended := self.left_out.get(len(pairs) - number):
+                    return ended
                 return cell if cell.get("error") else {}
         word = re.compile(rf"\b{task.name}\b")
         mentions = [cell for source, cell in pairs if word.search(source)]
@@ -152,8 +186,12 @@ def unsolved(task: Task, status: GradeStatus, *sentences: str) -> TaskGrade:
     return TaskGrade(task.id, status, 0, task.importance, sentences, read=task.read)
 
 
-def grade_failed_cell(task: Task, failure: dict[str, Any]) -> TaskGrade:
-    """Grade a task whose cell stopped with an error."""
+def grade_failed_cell(task: Task, failure: Failure) -> TaskGrade:
+    """Grade a task whose cell stopped with an error, or was left out."""
+    if isinstance(failure, SandboxEndedError):
+        number = f"cell {failure.cell + 1}"
+        sentence = f"The cell that defines `{task.name}` ({number}) was left out: {failure}."
+        return unsolved(task, failure.status, sentence)
     kind, message = str(failure["error"])[:60], str(failure.get("message", ""))[:600]
     line = f" (line {failure['line']})" if failure.get("line") else ""
     status = GradeStatus.REFUSED if ABSENT in message else GradeStatus.CRASHED
@@ -180,6 +218,12 @@ def grade_verdict(task: Task, verdict: Verdict) -> TaskGrade:
 def grade_ended(task: Task, ended: SandboxEndedError) -> TaskGrade:
     """Grade a task during which the sandbox ended."""
     return unsolved(task, ended.status, f"`{task.name}` could not be judged: {ended}.")
+
+
+def grade_unjudged(task: Task, error: Exception) -> TaskGrade:
+    """Grade a task on which the grader itself failed."""
+    message = f"the grader itself failed: {type(error).__name__}: {str(error)[:300]}"
+    return unsolved(task, GradeStatus.NOT_GRADED, message)
 
 
 @cache

@@ -26,7 +26,7 @@ from classroom.handing_out.extract import extract_definitions
 from classroom.handing_out.nbgrader_otter import ENGINES
 from classroom.provided import exercise_named, provided_functions
 from classroom.sandbox.isolation import ROOT
-from classroom.submissions import code_sources
+from classroom.unpacking.notebook_code import code_sources
 
 READ_ME = """# {titles}
 

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from classroom.submissions import (
+from classroom.submissions import open_upload
+from classroom.unpacking.notebook_code import (
+    MAX_BYTES,
     RejectedError,
     cell_source,
     notebook_in_archive,
-    read_file,
 )
 
 HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
@@ -35,12 +36,14 @@ class AnswerPart:
 def read_answer(path: Path, below: str) -> list[AnswerPart]:
     """Read the cells below a heading, up to the next heading of its level."""
     try:
-        raw = read_file(path)
+        with open_upload(path) as file:
+            raw = file.read(MAX_BYTES)
         if raw.startswith(b"PK"):
             raw = notebook_in_archive(raw)
         cells = json.loads(raw.decode("utf-8-sig"))["cells"]
         parts = [part for cell in cells_below(cells, below) for part in parts_of(cell)]
-    except (RejectedError, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (RejectedError, OSError, ValueError, LookupError, TypeError, MemoryError,
+            RecursionError) as error:  # fmt: skip
         return [AnswerPart("text", f"This submission cannot be read: {str(error)[:200]}")]
     return parts[:MOST_PARTS]
 

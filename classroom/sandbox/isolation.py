@@ -1,13 +1,14 @@
 """Isolate the worker: build the command that starts a process which can only compute.
 
-`bubblewrap` gives it its own namespaces and a read-only system, `setpriv` removes its rights, and
-`prlimit` limits each of its processes. All three exist on Linux only.
+`bubblewrap` gives it its own namespaces and a read-only system, `setpriv` removes its rights,
+`prlimit` limits each of its processes, and where systemd runs it limits all of them together.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -30,10 +31,15 @@ INSIDE = (
     "checks/run/nodes.py",
     "checks/run/plain_data.py",
     "checks/run/world.py",
-    "checks/run/wire.py",
+    "checks/wire/messages.py",
+    "checks/wire/values.py",
+    "classroom/sandbox/provided_modules.py",
     "classroom/sandbox/worker.py",
 )
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache")
+WRITABLE = ("/tmp", "/dev/shm")
+SESSION = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")  # how systemd is reached
+SPARE_MEMORY = 2**28  # so that the grader, which can say what happened, is the first to notice
 FIRST_USER = 30_000
 
 
@@ -54,12 +60,14 @@ class Limits:
     start: float = 60.0
     cells: float = 60.0
     call: float = 10.0
+    submission: float = 300.0
 
 
 def worker_environment() -> dict[str, str]:
-    """Return the environment variables of the worker; it inherits none."""
+    """Return the environment of the worker's command; of the user's it has the way to systemd."""
+    session = {name: os.environ[name] for name in SESSION if name in os.environ}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    return threads | {
+    return session | threads | {
         "PATH": "/usr/bin:/bin", "HOME": "/tmp", "IPYTHONDIR": "/tmp/ipython", "LANG": "C.UTF-8",
         "MPLBACKEND": "agg", "MPLCONFIGDIR": "/tmp/matplotlib", "PYTHONHASHSEED": "0",
     }  # fmt: skip
@@ -82,7 +90,8 @@ def course_files() -> Path:
 
 def worker_command(folder: str) -> list[str]:
     """Return the command of the worker, without the user's settings and packages."""
-    return [sys.executable, "-I", "-B", f"{folder}/classroom/sandbox/worker.py"]
+    alone = ["--alone"] if folder == MOUNTED else []
+    return [sys.executable, "-I", "-B", f"{folder}/classroom/sandbox/worker.py", *alone]
 
 
 def limit_resources(limits: Limits) -> list[str]:
@@ -104,26 +113,51 @@ def limit_processes(limits: Limits) -> list[str]:
     return ["prlimit", f"--nproc={limits.processes}"]
 
 
-def unsandboxed_command(limits: Limits, user: int) -> list[str]:
+@cache
+def control_group(limits: Limits) -> tuple[str, ...]:
+    """Return the command that limits the memory of all processes together; nothing without systemd.
+
+    Memory that no process has mapped counts there as well. Elsewhere the calls that make such
+    memory are refused, and what the processes hold is measured ten times a second.
+    """
+    scope = [
+        "systemd-run", *([] if os.geteuid() == 0 else ["--user"]), "--scope", "--quiet",
+        "--collect", "-p", f"MemoryMax={limits.memory + SPARE_MEMORY}", "-p", "MemorySwapMax=0",
+        "-p", f"TasksMax={2 * limits.processes}", "--",
+    ]  # fmt: skip
+    try:
+        done = subprocess.run([*scope, "true"], capture_output=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    return () if done.returncode else tuple(scope)
+
+
+def unsandboxed_command(limits: Limits, user: int, calls: int) -> list[str]:
     """Return the worker without isolation, for `--i-trust-these-students`."""
     prlimit = limit_resources(limits) if sys.platform == "linux" else []
     return [*prlimit, *worker_command(str(course_files()))]
 
 
-def sandboxed_command(limits: Limits, user: int) -> list[str]:
-    """Return the worker in its own namespaces, on a read-only system."""
+def sandboxed_command(limits: Limits, user: int, calls: int) -> list[str]:
+    """Return the worker in its own namespaces, on a read-only system.
+
+    `calls` is the descriptor of the filter of system calls.
+    """
     if not shutil.which("bwrap"):
         raise SandboxError(
             "grading needs bubblewrap (Linux), and it is not installed: apt-get install bubblewrap"
         )
     bubblewrap = [
         "bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
-        "--die-with-parent", "--new-session", "--proc", "/proc", "--dev", "/dev",
-        "--perms", "1777", "--size", str(limits.file), "--tmpfs", "/tmp", "--chdir", "/tmp",
-        *readable_mounts(),
+        "--die-with-parent", "--new-session", "--seccomp", str(calls), "--proc", "/proc",
+        *hidden_files(), "--dev", "/dev",
+        *(word for folder in WRITABLE for word in writable_mount(folder, limits)),
+        *readable_mounts(), "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp",
+        *(word for name in SESSION for word in ("--unsetenv", name)),
     ]  # fmt: skip
     if os.geteuid() != 0:
         return [
+            *control_group(limits),
             *limit_resources(limits),
             *bubblewrap,
             "--unshare-user",
@@ -138,6 +172,7 @@ def sandboxed_command(limits: Limits, user: int) -> list[str]:
         "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs",
     ]  # fmt: skip
     return [
+        *control_group(limits),
         *limit_resources(limits),
         *limit_processes(limits),
         *bubblewrap,
@@ -145,6 +180,18 @@ def sandboxed_command(limits: Limits, user: int) -> list[str]:
         *setpriv,
         *worker_command(MOUNTED),
     ]
+
+
+def writable_mount(folder: str, limits: Limits) -> list[str]:
+    """Mount an empty folder of limited size in memory."""
+    return ["--perms", "1777", "--size", str(limits.file), "--tmpfs", folder]
+
+
+def hidden_files() -> Iterator[str]:
+    """Cover what would show the names of the user's keys."""
+    for path in ("/proc/keys", "/proc/key-users"):
+        if Path(path).exists():
+            yield from ("--ro-bind", "/dev/null", path)
 
 
 def readable_mounts() -> Iterator[str]:

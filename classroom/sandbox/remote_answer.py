@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from checks.run.call import Elsewhere, Mistake, Outcome
 from checks.run.library_used import LIBRARIES
 from checks.run.nodes import NODES
-from checks.run.wire import Lent, error_named, put_together, taken_apart
 from checks.status import OF_A_CALL, Status
 from checks.task import Case
+from checks.wire.values import Lent, error_named, put_together, taken_apart
 from classroom.sandbox.sandbox import Sandbox, SandboxEndedError
 from classroom.status import GradeStatus
 
@@ -131,13 +132,35 @@ def parse_outcome(reply: dict[str, Any]) -> Outcome:
     return Outcome(Status(status), value, mistake, tuple(str(item)[:60] for item in changed)[:20])
 
 
-def run_cells(sandbox: Sandbox, sources: list[str]) -> list[dict[str, Any]]:
-    """Run the cells of a notebook; return the error of each cell, or an empty dictionary."""
-    message = {"do": "cells", "sources": [taken_apart(item) for item in sources]}
-    ended = sandbox.ask(message, sandbox.limits.cells).get("ended")
-    if not isinstance(ended, list) or len(ended) != len(sources):
+def run_cells(
+    sandbox: Sandbox, sources: Sequence[str], left_out: Collection[int] = ()
+) -> list[dict[str, Any]]:
+    """Run the cells of a notebook, but those left out; return the error of each, or nothing.
+
+    Raises: SandboxEndedError with the number of the cell that ended the sandbox, or that took most
+    of the time of all cells.
+    """
+    begin, seconds, ended = time.monotonic(), [], []
+    for number, source in enumerate(sources):
+        start = time.monotonic()
+        try:
+            left = sandbox.limits.cells - (start - begin)
+            ended.append({} if number in left_out else ask_for_cell(sandbox, source, left))
+        except SandboxEndedError as error:
+            seconds.append(time.monotonic() - start)
+            slowest = seconds.index(max(seconds))
+            error.cell = slowest if error.status == GradeStatus.TIMED_OUT else number
+            raise
+        seconds.append(time.monotonic() - start)
+    return ended
+
+
+def ask_for_cell(sandbox: Sandbox, source: str, seconds: float) -> dict[str, Any]:
+    """Run one cell; return its error, or an empty dictionary."""
+    ended = sandbox.ask({"do": "cells", "sources": [taken_apart(source)]}, seconds).get("ended")
+    if not isinstance(ended, list) or len(ended) != 1 or not isinstance(ended[0], dict):
         raise sandbox.end(GradeStatus.CRASHED, "it sent no list of its cells")
-    return [item if isinstance(item, dict) else {} for item in ended]
+    return ended[0]
 
 
 def answer_named(sandbox: Sandbox, name: str) -> Any:

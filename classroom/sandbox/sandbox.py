@@ -6,6 +6,7 @@ outside what all its processes use together, and ends it at a limit.
 
 from __future__ import annotations
 
+import math
 import os
 import resource
 import select
@@ -13,13 +14,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import psutil
 
-from checks.run.wire import GarbageError, packed, put_together, receive
+from checks.wire.messages import GarbageError, packed, receive
+from checks.wire.values import put_together
+from classroom.processes import ProcessStartError, warm_up
 from classroom.sandbox.isolation import (
     FIRST_USER,
     Limits,
@@ -27,43 +31,50 @@ from classroom.sandbox.isolation import (
     unsandboxed_command,
     worker_environment,
 )
+from classroom.sandbox.system_calls import filter_file, join_new_session_keyring
+from classroom.sandbox.usage import resource_usage
 from classroom.status import GradeStatus
 
-PROVIDED_MEMORY = 2**30  # bytes that a provided function may use
+LENT_MEMORY = 2**28  # bytes that a function of the checks may use for a student's arguments
+MOST_BROKEN = 3  # times that the process of the provided functions is replaced in one sandbox
 POLL_SECONDS = 0.1  # between two measurements
+OVER = "its time was over"
+SPARE = 8  # processes more than the system allows them, so that it is always the first to refuse
 
 
 class SandboxEndedError(Exception):
-    """The process in the sandbox has ended; `status` becomes the status of the task."""
+    """The process in the sandbox has ended; `status` becomes the status of the task.
 
-    def __init__(self, status: GradeStatus, detail: str):
+    `cell` is the number of the cell that ended it, from 0, if it was one.
+    """
+
+    def __init__(self, status: GradeStatus, detail: str, cell: int | None = None):
         super().__init__(detail)
-        self.status = status
+        self.status, self.cell = status, cell
 
 
 @dataclass
 class Sandbox:
-    """One such process, which runs the worker; use it in a `with` statement."""
+    """One such process, which runs the worker; use it in a `with` statement.
+
+    `until` is when the time of the whole submission is over, on the monotonic clock.
+    """
 
     provided: dict[str, list[str]] = field(default_factory=dict)
-    provide: Callable[[str, tuple, dict], Any] | None = None
+    provide: Callable[[dict[str, Any], float], dict[str, Any]] | None = None
     limits: Limits = field(default_factory=Limits)
     user: int = FIRST_USER
     isolated: bool = True
+    until: float = math.inf
 
     def __enter__(self) -> Sandbox:
         self.ended: SandboxEndedError | None = None
-        command = (sandboxed_command if self.isolated else unsandboxed_command)(
-            self.limits, self.user
-        )
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            start_new_session=True, env=worker_environment(), bufsize=0,
-        )  # fmt: skip
+        self.process = self._started()
         for pipe in (self.process.stdin, self.process.stdout):
             os.set_blocking(pipe.fileno(), False)
         self.last_look = time.monotonic()
-        self.deadline = self.last_look + self.limits.start
+        self.broken = 0
+        self._allow(self.limits.start)
         try:
             self._receive()
             self._send({"provided": self.provided})
@@ -71,6 +82,20 @@ class Sandbox:
             self.__exit__()
             raise
         return self
+
+    def _started(self) -> subprocess.Popen:
+        """Start the worker, isolated by a filter of system calls among other things."""
+        command = sandboxed_command if self.isolated else unsandboxed_command
+        calls = filter_file() if self.isolated else os.open(os.devnull, os.O_RDONLY)
+        try:
+            return subprocess.Popen(
+                command(self.limits, self.user, calls), pass_fds=[calls],
+                preexec_fn=join_new_session_keyring if self.isolated else None,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                start_new_session=True, env=worker_environment(), bufsize=0,
+            )  # fmt: skip
+        finally:
+            os.close(calls)
 
     def __exit__(self, *_: Any) -> None:
         self.end(GradeStatus.CRASHED, "the sandbox was closed")
@@ -86,6 +111,10 @@ class Sandbox:
         self.process.wait()
         return self.ended
 
+    def _allow(self, seconds: float) -> None:
+        """Set the time at which the next reply must be there."""
+        self.deadline = min(time.monotonic() + seconds, self.until)
+
     def ask(
         self,
         message: dict[str, Any],
@@ -95,7 +124,7 @@ class Sandbox:
         """Send one message and wait for its reply; serve the worker's own requests meanwhile."""
         if self.ended:
             raise self.ended
-        self.deadline = time.monotonic() + seconds
+        self._allow(seconds)
         self._send(message)
         while True:
             reply = self._receive()
@@ -106,13 +135,34 @@ class Sandbox:
     def _served(self, request: dict[str, Any], borrowed: Callable | None) -> dict[str, Any]:
         """Run a function of the grader on arguments from the sandbox."""
         try:
+            if request["do"] == "provided":
+                return self._provided(request)
             with limited_memory():
-                args, kwargs = decode_arguments(request)
-                if request["do"] == "borrowed":
-                    return {"value": borrowed(request["number"], args, kwargs)}
-                return {"value": self.provide(request["name"], args, kwargs)}
+                return {"value": borrowed(request["number"], *decode_arguments(request))}
+        except (SandboxEndedError, ProcessStartError):
+            raise
         except Exception as error:
             return {"error": type(error).__name__, "message": str(error)[:600]}
+
+    def _provided(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Let the process of the provided functions answer, within the time of the call."""
+        try:
+            return self.provide(request, max(0.0, self.deadline - time.monotonic()))
+        except TimeoutError:
+            raise self._timed_out() from None
+        except BrokenExecutor:
+            self.broken += 1
+        if self.broken < MOST_BROKEN:
+            raise MemoryError("a function of the exercise needs too much memory for this")
+        detail = "it asked functions of the exercise for too much memory"
+        raise self.end(GradeStatus.OUT_OF_MEMORY, detail)
+
+    def _timed_out(self) -> SandboxEndedError:
+        """End it because of its time, and say whose time it was."""
+        whole = time.monotonic() > self.until
+        seconds = f"{self.limits.submission:.0f} seconds"
+        detail = f"the time of the whole submission was over ({seconds})" if whole else OVER
+        return self.end(GradeStatus.TIMED_OUT, detail)
 
     def _send(self, message: dict[str, Any]) -> None:
         left = memoryview(packed(message))
@@ -154,13 +204,13 @@ class Sandbox:
         """End it if its time is over, or if all its processes together use too much."""
         self.last_look = time.monotonic()
         if self.last_look > self.deadline:
-            raise self.end(GradeStatus.TIMED_OUT, "its time was over")
+            raise self._timed_out()
         count, held = resource_usage(self.process.pid, self.limits.memory)
         if held > self.limits.memory:
             raise self.end(
                 GradeStatus.OUT_OF_MEMORY, f"it held more than {self.limits.memory >> 20} MiB"
             )
-        if count > self.limits.processes:
+        if count > self.limits.processes + SPARE:
             raise self.end(
                 GradeStatus.CRASHED, f"it started more than {self.limits.processes} processes"
             )
@@ -182,34 +232,14 @@ def decode_arguments(request: dict[str, Any]) -> tuple[tuple, dict]:
 
 @contextmanager
 def limited_memory() -> Iterator[None]:
-    """Bound the memory of this process while it serves a student's request (on Linux)."""
+    """Bound the memory of this process while a function of the checks serves a student (Linux)."""
     if sys.platform != "linux":
         yield
         return
+    warm_up()
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(
-        resource.RLIMIT_AS, (psutil.Process().memory_info().vms + PROVIDED_MEMORY, hard)
-    )
+    resource.setrlimit(resource.RLIMIT_AS, (psutil.Process().memory_info().vms + LENT_MEMORY, hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-
-def resource_usage(pid: int, limit: int) -> tuple[int, int]:
-    """Count the descendants of a process, and the bytes that they hold."""
-    family = []
-    with suppress(psutil.Error):
-        family = psutil.Process(pid).children(recursive=True)
-    held = sum(_bytes(child, "rss") for child in family)
-    if held > limit:
-        # Shared pages are counted once for each process; only now is the slow, true count worth it.
-        held = sum(_bytes(child, "pss") for child in family)
-    return len(family), held
-
-
-def _bytes(process: psutil.Process, kind: str) -> int:
-    with suppress(psutil.Error):
-        memory = process.memory_full_info() if kind == "pss" else process.memory_info()
-        return getattr(memory, kind, memory.rss)  # Linux alone knows the proportional size
-    return 0

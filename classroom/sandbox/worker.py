@@ -7,11 +7,11 @@ course, so no right answer is known here. Every reply is data; a forged reply is
 from __future__ import annotations
 
 import importlib
-import importlib.machinery
 import os
+import signal
 import sys
-import types
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import astuple
 from typing import Any
 
@@ -23,16 +23,19 @@ from checks.run.errors import describe_error
 from checks.run.library_used import libraries_of
 from checks.run.nodes import Strange
 from checks.run.plain_data import plain
-from checks.run.wire import ABSENT, Lent, error_named, knows_torch, packed, put_together, receive
 from checks.task import Case
+from checks.wire.messages import packed, receive
+from checks.wire.values import Lent, error_named, fits, knows_torch, put_together
+from classroom.sandbox.provided_modules import ProvidedModules
 
-COURSE = {"lib", "checks", "figures", "exercises", "classroom", "book"}
+ALONE = "--alone"  # said by the command that gives this process a process namespace of its own
 
 
 class GraderStreams:
     """The two streams to the grader, moved away from standard input and output."""
 
     def __init__(self) -> None:
+        self.owner = os.getpid()
         self.reader = os.fdopen(os.dup(0), "rb", buffering=0)
         self.writer = os.fdopen(os.dup(1), "wb", buffering=0)
         nowhere = os.open(os.devnull, os.O_RDWR)
@@ -52,6 +55,8 @@ class GraderStreams:
 
     def ask(self, message: dict[str, Any]) -> dict[str, Any]:
         """Send a message to the grader, and wait for the next one."""
+        if os.getpid() != self.owner:
+            os._exit(1)  # a child that a cell forked; it must not answer
         left = memoryview(packed(message))
         while left:
             left = left[self.writer.write(left) :]
@@ -78,7 +83,10 @@ class StudentNamespace:
 
     def asked(self, message: dict[str, Any], args: tuple, kwargs: dict) -> Any:
         """Let the grader call its function on these arguments; raise its error here."""
-        reply = self.wire.ask(message | {"args": plain(args), "kwargs": plain(kwargs)})
+        nodes = {"args": plain(args), "kwargs": plain(kwargs)}
+        if not all(map(fits, nodes.values())):
+            raise MemoryError("these arguments are too large to be sent")
+        reply = self.wire.ask(message | nodes)
         if "error" in reply:
             raise error_named(str(reply["error"]), str(reply["message"]))
         return put_together(reply["value"])
@@ -125,7 +133,7 @@ class StudentNamespace:
 
     def lend(self, value: Any) -> Any:
         """Encode data as data; lend anything else, such as an object with methods, by a number."""
-        node = plain(value)
+        node = bounded(plain(value))
         if isinstance(node, Strange) and not node.untouched:
             self.lent.append(value)
             return Lent(len(self.lent) - 1)
@@ -141,7 +149,7 @@ class StudentNamespace:
         if message["do"] == "kinds":
             return {"kinds": [name_state(self.names, name) for name in message["names"]]}
         if message["do"] == "value":
-            return {"value": plain(self.names[message["of"]])}
+            return {"value": bounded(plain(self.names[message["of"]]))}
         if message["do"] == "observe":
             libraries = sorted(libraries_of(self.look_up(message["of"])))
             return encode_outcome(self.observe(message)) | {
@@ -176,10 +184,17 @@ def encode_outcome(outcome: Outcome) -> dict[str, Any]:
     mistake = outcome.mistake
     return {
         "status": outcome.status,
-        "value": outcome.value,
+        "value": bounded(outcome.value),
         "mistake": mistake and list(astuple(mistake)),
         "changed": list(outcome.changed),
     }
+
+
+def bounded(node: Any) -> Any:
+    """Replace a value that is too large for a message; no right answer is."""
+    if fits(node):
+        return node
+    return Strange("more numbers or text than a check compares", untouched=False)
 
 
 def name_state(names: dict[str, Any], name: str) -> str:
@@ -191,55 +206,33 @@ def name_state(names: dict[str, Any], name: str) -> str:
     return "callable" if callable(names[name]) else "value"
 
 
-class ProvidedModules:
-    """Importer for the modules of the course that are not in the sandbox.
+def end_others() -> None:
+    """End all other processes of the sandbox: none may outlive the task that started it.
 
-    A function that the exercise provides runs in the grader; every other name is an ImportError.
+    Outside a sandbox this would end the processes of the user, so three things must agree.
     """
-
-    def __init__(self, answers: StudentNamespace, provided: dict[str, list[str]]) -> None:
-        self.answers, self.provided = answers, provided
-        parents = {module.rpartition(".")[0] for module in provided}
-        self.packages = {"lib", "exercises", *parents}
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Serve every module of the course that has no file in the sandbox."""
-        if name.partition(".")[0] not in COURSE:
-            return None
-        return importlib.machinery.ModuleSpec(name, self, is_package=name in self.packages)
-
-    def create_module(self, spec: Any) -> types.ModuleType:
-        """Make a module with the provided functions; refuse one that provides none."""
-        module = types.ModuleType(spec.name)
-        if spec.name not in self.provided and spec.name not in self.packages:
-            raise ImportError(f"{spec.name} {ABSENT}")
-        for name in self.provided.get(spec.name, ()):
-            setattr(module, name, self.answers.provided(f"{spec.name}.{name}"))
-        module.__getattr__ = lambda name: refuse_name(f"{spec.name}.{name}")
-        return module
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        """Do nothing: the module is complete."""
-
-
-def refuse_name(name: str) -> Any:
-    """Refuse a name of the course; dunder names raise the usual AttributeError."""
-    if name.rsplit(".", 1)[1].startswith("__"):
-        raise AttributeError(name)
-    raise ImportError(f"{name} {ABSENT}")
+    if ALONE not in sys.argv[1:] or os.getppid() != 1 or os.getuid() == 0:
+        return
+    with suppress(OSError):
+        os.kill(-1, signal.SIGKILL)
+    with suppress(OSError):
+        while True:
+            os.waitpid(-1, 0)
 
 
 def serve(wire: GraderStreams) -> None:
     """Serve messages until the grader closes its end."""
     answers = StudentNamespace(wire)
     hello = wire.ask({"ready": True})
-    sys.meta_path.append(ProvidedModules(answers, hello["provided"]))
+    sys.meta_path.append(ProvidedModules(answers.provided, hello["provided"]))
     message = receive(wire.read)
     while True:
         try:
             reply = answers.reply(message)
         except BaseException as error:
             reply = {"error": type(error).__name__, "message": ""}
+        if os.getpid() == wire.owner:
+            end_others()
         message = wire.ask(reply)
 
 

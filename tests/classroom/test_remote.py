@@ -21,9 +21,9 @@ from classroom.sandbox.isolation import (
     readable_mounts,
     sandboxed_command,
 )
+from classroom.sandbox.provided_modules import COURSE
 from classroom.sandbox.remote_answer import RemoteAnswer, answer_named, parse_outcome, run_cells
 from classroom.sandbox.sandbox import Sandbox, SandboxEndedError
-from classroom.sandbox.worker import COURSE
 
 ROOT = Path(__file__).resolve().parents[2]
 ANSWERS = '''
@@ -70,7 +70,7 @@ untouched = ...
 def sandbox():
     provided = provided_functions("08_masking")
     names = {module: sorted(held) for module, held in provided.items()}
-    with Sandbox(names, make_provider(provided)) as made:
+    with Sandbox(names, make_provider("08_masking")) as made:
         assert run_cells(made, [ANSWERS]) == [{}]
         yield made
 
@@ -131,7 +131,7 @@ while True:
     kept.append(bytearray(2**20))
 """
     limits = Limits(memory=2**28, cells=120.0)
-    with Sandbox(names, make_provider(provided), limits) as made:
+    with Sandbox(names, make_provider("08_masking"), limits) as made:
         with pytest.raises(SandboxEndedError) as ended:
             run_cells(made, [talks])
         assert ended.value.status == "out of memory"
@@ -222,10 +222,10 @@ def test_processes_are_counted_for_each_sandbox_whoever_grades(monkeypatch):
     # in which the limit must be set; set outside, one sandbox would starve the next.
     few = f"--nproc={Limits().processes}"
     monkeypatch.setattr("os.geteuid", lambda: 0)
-    as_root = sandboxed_command(Limits(), 30_007)
+    as_root = sandboxed_command(Limits(), 30_007, 3)
     assert as_root.index(few) < as_root.index("bwrap") < as_root.index("--reuid=30007")
     monkeypatch.setattr("os.geteuid", lambda: 1000)
-    as_other = sandboxed_command(Limits(), 30_007)
+    as_other = sandboxed_command(Limits(), 30_007, 3)
     assert as_other.index("bwrap") < as_other.index("--unshare-user") < as_other.index(few)
 
 

@@ -5,14 +5,22 @@ from __future__ import annotations
 import io
 import json
 import os
+import random
 import stat
+import unicodedata
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from classroom import submissions
-from classroom.submissions import group_by_student, list_submissions, read_submission
+from classroom.submissions import (
+    group_by_student,
+    hidden_entries,
+    list_submissions,
+    read_submission,
+)
+from classroom.unpacking import notebook_code
 
 
 def notebook(*cells, **more) -> bytes:
@@ -38,6 +46,11 @@ def link_in_archive() -> bytes:
         link.external_attr = (stat.S_IFLNK | 0o777) << 16
         file.writestr(link, "/etc/passwd")
     return made.getvalue()
+
+
+def flipped(raw: bytes, start: int, end: int) -> bytes:
+    """The bytes with some of them inverted, as by an upload that went wrong."""
+    return raw[:start] + bytes(byte ^ 255 for byte in raw[start:end]) + raw[end:]
 
 
 GRADED = {
@@ -71,7 +84,11 @@ UNREADABLE = {
     "200,000 brackets": (b"[" * 200_000, "not a notebook"),
     "without code": (notebook("", "  "), "no code"),
     "a damaged archive": (archive(**{"a.ipynb": GOOD * 50})[:-30] + b"\0" * 30, "not"),
-}
+    "damaged where it is packed": (flipped(archive(**{"a.ipynb": GOOD * 9}), 60, 100), "damaged"),
+    "14 million entries in 100 kB": (
+        archive(**{"a.ipynb": b'{"metadata": [' + b'{"":0},' * 14_000_000}), "too much memory"
+    ),
+}  # fmt: skip
 
 REFUSED = {
     "an archive with two notebooks": (archive(**{"a.ipynb": GOOD, "b.ipynb": GOOD}), "2 notebooks"),
@@ -83,8 +100,11 @@ REFUSED = {
     "an archive of many files": (
         archive(**{f"{n}.txt": b"" for n in range(1001)}), "more than 1000 files"
     ),
-    "a bomb": (archive(**{"a.ipynb": b" " * (submissions.MAX_BYTES + 5)}), "larger than 100 MiB"),
-    "a novel": (notebook("#" * (submissions.MAX_SOURCE + 1)), "longer than"),
+    "an archive of a million names": (
+        GOOD + notebook_code.MEMBER * 10**6 + archive(**{"a.ipynb": GOOD}), "more than 1000 files"
+    ),
+    "a bomb": (archive(**{"a.ipynb": b" " * (notebook_code.MAX_BYTES + 5)}), "larger than 100 MiB"),
+    "a novel": (notebook("#" * (notebook_code.MAX_SOURCE + 1)), "longer than"),
     "a swarm of cells": (notebook(*["1"] * 10_001), "more than 10000 cells"),
 }  # fmt: skip
 
@@ -111,6 +131,58 @@ def test_what_should_not_be_opened_is_refused_with_a_reason(tmp_path, raw, reaso
     submission = read_submission([tmp_path / "anna.zip"])
     assert (submission.status, submission.sources) == ("refused", ())
     assert reason in submission.reason
+
+
+def mutated(raw: bytes, chance: random.Random) -> bytes:
+    """The bytes with a stretch inverted, removed, doubled, zeroed, or replaced by random ones."""
+    start = chance.randrange(len(raw))
+    end = min(len(raw), start + chance.choice([1, 1, 2, 5, 23, 89]))
+    part = raw[start:end]
+    changed = chance.choice(
+        [bytes(byte ^ 255 for byte in part), b"", part * 2, bytes(len(part)),
+         chance.randbytes(len(part)), bytes([part[0] ^ 1 << chance.randrange(8)]) + part[1:]]
+    )  # fmt: skip
+    return raw[:start] + changed + raw[end:]
+
+
+def kinds_of_file() -> list[bytes]:
+    """A notebook, and archives of it by each method of packing."""
+    files = [GOOD]
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w", method) as file:
+            file.writestr("work.ipynb", GOOD * 3)
+            file.writestr("notes.txt", b"text")
+        files.append(made.getvalue())
+    return files
+
+
+@pytest.mark.parametrize(
+    ("first", "count"), [(0, 600), pytest.param(600, 12_000, marks=pytest.mark.nightly)]
+)
+def test_no_damage_of_a_file_ends_the_run(first, count):
+    files = kinds_of_file()
+    ends = Counter(
+        ending(mutated(files[seed % len(files)], random.Random(seed)))
+        for seed in range(first, first + count)
+    )
+    assert set(ends) == {"read", "refused", "unreadable"}
+
+
+def ending(raw: bytes) -> str:
+    """What becomes of a file, by its status."""
+    try:
+        return "read" if notebook_code.code_in_file(raw) else "nothing"
+    except notebook_code.RejectedError as error:
+        return error.status if str(error) else "no reason"
+
+
+def test_a_file_that_never_ends_to_be_read_costs_its_own_row_only(tmp_path, monkeypatch):
+    monkeypatch.setattr("classroom.submissions.PATIENCE", 0.0)
+    (tmp_path / "anna.ipynb").write_bytes(GOOD)
+    submission = read_submission([tmp_path / "anna.ipynb"])
+    assert submission.status == "unreadable"
+    assert "too much memory or time" in submission.reason
 
 
 def test_a_pipe_a_link_and_a_folder_never_make_it_wait_or_follow(tmp_path):
@@ -141,7 +213,7 @@ def test_a_pipe_a_link_and_a_folder_never_make_it_wait_or_follow(tmp_path):
 
 def test_a_file_too_large_is_refused_unread(tmp_path):
     with open(tmp_path / "anna.ipynb", "wb") as file:
-        file.truncate(submissions.MAX_BYTES + 1)
+        file.truncate(notebook_code.MAX_BYTES + 1)
     assert read_submission([tmp_path / "anna.ipynb"]).status == "refused"
 
 
@@ -157,6 +229,41 @@ def test_every_student_has_one_row_and_the_newest_work_counts(tmp_path):
     anna = read_submission(grouped["anna"])
     assert anna.sources == ("x = 1\n", "y = 2")
     assert anna.notes == ("2 submissions, the newest counts",)
+
+
+def test_if_the_newest_cannot_be_read_an_older_one_counts_and_the_row_says_so(tmp_path):
+    (tmp_path / "anna.ipynb").write_bytes(GOOD)
+    (tmp_path / "anna.zip").mkdir()
+    os.utime(tmp_path / "anna.ipynb", (1, 1))
+    (paths,) = group_by_student(list_submissions(tmp_path)).values()
+    submission = read_submission(paths)
+    assert (submission.file, submission.status) == ("anna.ipynb", None)
+    assert submission.notes == ("2 submissions, the newest that can be read counts",)
+
+
+def test_a_second_download_and_another_spelling_of_an_accent_are_the_same_student(tmp_path):
+    for name in ("zoë.ipynb", unicodedata.normalize("NFD", "zoë") + ".zip", "zoë (1).ipynb"):
+        (tmp_path / name).write_bytes(GOOD)
+    assert list(group_by_student(list_submissions(tmp_path))) == ["zoë"]
+
+
+def test_a_name_of_two_alphabets_is_pointed_out(tmp_path):
+    cyrillic_a = "\u0430"
+    for name in (f"{cyrillic_a}nna.ipynb", "anna.ipynb", "Анна.ipynb", "漢 anna.ipynb"):
+        (tmp_path / name).write_bytes(GOOD)
+    students = group_by_student(list_submissions(tmp_path))
+    notes = {student: read_submission(paths).notes for student, paths in students.items()}
+    assert notes.pop(f"{cyrillic_a}nna") == (
+        "its name mixes the alphabets Cyrillic and Latin: look whose it is",
+    )
+    assert set(notes.values()) == {()}
+
+
+def test_entries_that_begin_with_a_dot_are_passed_over_and_can_be_named(tmp_path):
+    for name in (".anna.ipynb", ".DS_Store", "bert.ipynb"):
+        (tmp_path / name).write_bytes(GOOD)
+    assert [path.name for path in list_submissions(tmp_path)] == ["bert.ipynb"]
+    assert hidden_entries(tmp_path) == [".anna.ipynb"]
 
 
 def test_odd_names_are_names(tmp_path):

@@ -15,16 +15,8 @@ from hypothesis import strategies as st
 
 from checks.run.nodes import Nothing, Numbers, Strange
 from checks.run.plain_data import plain
-from checks.run.wire import (
-    HEADER,
-    MOST_BYTES,
-    GarbageError,
-    Lent,
-    packed,
-    put_together,
-    receive,
-    taken_apart,
-)
+from checks.wire.messages import HEADER, GarbageError, packed, receive
+from checks.wire.values import MOST_BYTES, Lent, fits, put_together, taken_apart
 
 
 def read_from(raw: bytes):
@@ -55,6 +47,14 @@ VALUES = [
     torch.arange(6).reshape(2, 3), torch.tensor([0.1, 0.2]), torch.tensor([0.5]).bfloat16(),
     torch.tensor(2.0, dtype=torch.float64), (1, [2.0, {"a": np.eye(2), ("b", 3): None}]),
     Pair(np.eye(2), np.ones((2, 2))),
+    *(np.array([1, 0, 1]).astype(name) for name in (
+        "float16", "longdouble", "clongdouble", "complex64", "int8", "uint8", "int16", "uint16",
+        "uint32", "uint64",
+    )),
+    *(torch.tensor([1, 0, 1]).to(getattr(torch, name)) for name in (
+        "float16", "bfloat16", "complex64", "complex128", "int8", "uint8", "int16", "bool",
+    )),
+    np.longdouble(0.5), np.clongdouble(1j),
 ]  # fmt: skip
 
 
@@ -68,6 +68,12 @@ def test_a_value_arrives_equal_and_of_its_kind(value):
     if isinstance(value, (np.ndarray, torch.Tensor)) and value.shape:
         assert type(again) is type(value)
         assert again.dtype == value.dtype
+
+
+def test_the_order_of_bytes_is_no_difference():
+    usual, other = np.arange(3.0), np.arange(3.0).astype(">f8")
+    assert plain(usual).equals(plain(other))
+    assert plain(usual).equals(there({"value": plain(other)})["value"])
 
 
 @given(st.recursive(
@@ -108,6 +114,8 @@ def forged(value, *buffers: bytes) -> bytes:
 ARRAY = {"~": "numbers", "shape": [2], "dtype": "float64", "home": "numpy", "stored": "float64"}
 ARRAY["buffer"] = 0
 
+PIECE = {"~": "nothing"}
+ITEMS = {"~": "items", "kind": "list", "names": []}
 GARBAGE = {
     "a text of 4 GiB": HEADER.pack(2**32 - 1, 0, 0),
     "a million buffers": HEADER.pack(2, 10**6, 0) + b"{}",
@@ -126,6 +134,19 @@ GARBAGE = {
     "a buffer that is not there": forged(ARRAY | {"buffer": 7}, bytes(16)),
     "no shape": forged({"~": "numbers"}),
     "lists in lists in lists": forged(json.loads("[" * 40 + "]" * 40)),
+    "two arrays of one buffer": forged([ARRAY, ARRAY], bytes(16)),
+    "a buffer from the end": forged(ARRAY | {"buffer": -1}, bytes(16)),
+    "numbers stored as another kind": forged(ARRAY | {"dtype": "bool"}, bytes(16)),
+    "a small array without numbers": forged(ARRAY | {"stored": None}),
+    "a number among the items": forged(ITEMS | {"items": [7]}),
+    "a text among the items": forged(ITEMS | {"items": ["text"]}),
+    "a dictionary among the items": forged(ITEMS | {"items": [{"status": "returned"}]}),
+    "a list among the items": forged(ITEMS | {"items": [[PIECE]]}),
+    "a number in a mapping": forged({"~": "mapping", "pairs": [["key", 7]]}),
+    "a key of keys without end": forged({"~": "mapping", "pairs": [[{"tuple": [None]}, PIECE]]}),
+    "names of other items": forged(ITEMS | {"items": [PIECE], "names": ["a", "b"]}),
+    "80,000 parts": forged(ITEMS | {"items": [PIECE] * 80_000}),
+    "a million empty lists": forged([[]] * 10**6),
     "a key that is a list": forged({"~": "mapping", "pairs": [[[1], {"~": "nothing"}]]}),
 }
 
@@ -141,3 +162,12 @@ def test_nodes_are_themselves_and_what_cannot_be_compared_stays_strange():
     assert plain(node) is node
     assert put_together(there({"value": node})["value"]) == node
     assert put_together(Nothing()) is None
+
+
+def test_a_value_that_fits_arrives_and_one_of_more_parts_or_bytes_does_not_fit():
+    most = plain([0.5] * 9_000)
+    assert fits(most)
+    assert there({"value": most})["value"] == most
+    assert not fits(plain([0.5] * 11_000))
+    assert not fits(plain(["text" * 10**5] * 9))
+    assert not fits(plain([np.zeros(2 * 10**6)] * 5))

@@ -1,0 +1,1 @@
+"""Take the code out of uploaded files, in a process of its own with little memory and time."""
