@@ -70,6 +70,7 @@ class StudentNamespace:
         self.wire = wire
         self.names: dict[str, Any] = {}
         self.lent: list[Any] = []
+        self.shell: Any = None
 
     def borrow(self, number: int) -> Callable:
         """Represent a function of the grader."""
@@ -93,12 +94,13 @@ class StudentNamespace:
 
     def run(self, sources: list[str]) -> list[dict[str, Any]]:
         """Run the cells in order; an error in a cell does not stop the next."""
-        from IPython.core.interactiveshell import InteractiveShell
+        if self.shell is None:
+            from IPython.core.interactiveshell import InteractiveShell
 
-        InteractiveShell.history_manager = None
-        shell = InteractiveShell.instance(user_ns=self.names)
-        shell.showtraceback = shell.showsyntaxerror = lambda *_, **__: None
-        return [self.cell(shell, source) for source in sources]
+            InteractiveShell.history_manager = None
+            self.shell = InteractiveShell.instance(user_ns=self.names)
+            self.shell.showtraceback = self.shell.showsyntaxerror = lambda *_, **__: None
+        return [self.cell(self.shell, source) for source in sources]
 
     def cell(self, shell: Any, source: str) -> dict[str, Any]:
         """Run one cell and describe its error, if there is one."""
