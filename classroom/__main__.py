@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor
@@ -168,6 +169,11 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
         yield client.get_executor(pure=False, retries=3), sum(client.nthreads().values())
 
 
+def quiet_arithmetic() -> None:
+    """Keep NumPy's warnings about a student's numbers off the terminal, in every process."""
+    os.environ.setdefault("PYTHONWARNINGS", "ignore::RuntimeWarning")
+
+
 def run_grade(arguments: argparse.Namespace) -> int:
     """Grade a folder."""
     exercise = exercise_named(arguments.exercise)
@@ -176,6 +182,7 @@ def run_grade(arguments: argparse.Namespace) -> int:
     out = arguments.out or Path(f"grades-{arguments.exercise}.csv")
     refuse_inside(arguments.folder, out, arguments.secret)
     rules = class_rules(arguments)
+    quiet_arithmetic()
     if not arguments.i_trust_these_students:
         require_sandbox()
     plan = GradingPlan(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import unicodedata
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from classroom.gradebook.tables import escape_cell
 
@@ -38,4 +39,7 @@ def retyped(name: str) -> str:
     return plain.lstrip("0") if plain.isdigit() else plain
 
 
-FORMS: tuple[Callable[[str], str], ...] = (str, escape_cell, retyped)
+# Every line of a file is compared with every student.
+FORMS: tuple[Callable[[str], str], ...] = (
+    str, lru_cache(4_096)(escape_cell), lru_cache(4_096)(retyped)
+)  # fmt: skip

@@ -14,6 +14,7 @@ from classroom.gradebook.tables import COMMAS, Dialect, read_table, table_text
 from classroom.grading.grades import SubmissionGrade, two_digits
 from classroom.grading.grades_table import read_grades
 from classroom.report.statistics import not_judged
+from classroom.status import GradeStatus
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,8 @@ def student_total(
     for column in columns:
         result = column.results.get(find_student(name, column.results) or "")
         left_out = (name, column.exercise) in excused or (result and not_judged(result))
-        points.append(None if left_out or result is None else result.score)
+        absent = result is None or result.status == GradeStatus.NOT_HANDED_IN
+        points.append(None if left_out or absent else result.score)
         most = result.max_points if result else column.most
         shares.append(None if left_out else (points[-1] or 0) / most if most else 0.0)
     counted = sorted((share, n) for n, share in enumerate(shares) if share is not None)

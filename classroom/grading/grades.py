@@ -7,6 +7,10 @@ from typing import Any
 
 from classroom.status import SEVERITY, GradeStatus
 
+# Letters that are kept: what an answer returns, or calls its classes, can be megabytes.
+MOST_SENTENCE = 2_000
+MOST_SHOWN = 20_000
+
 
 @dataclass(frozen=True)
 class TaskGrade:
@@ -25,6 +29,11 @@ class TaskGrade:
     read: str = ""
     version: str = ""
     right: int | float = 0.0
+
+    def __post_init__(self) -> None:
+        sentences = tuple(sentence[:MOST_SENTENCE] for sentence in self.sentences)
+        object.__setattr__(self, "sentences", sentences)
+        object.__setattr__(self, "shown", self.shown[:MOST_SHOWN])
 
     def with_partial_credit(self, partial_credit: float) -> TaskGrade:
         """Give a wrong answer this fraction of the points for its share of right cases."""

@@ -197,6 +197,11 @@ def adopt_edits(path: Path, corrections: Corrections, say: Callable[[str], None]
     if entries:
         corrections.add(entries)
         say(f"{len(entries)} cells of {path} were changed by hand: {corrections.path} keeps them")
+    known = {result_mark(row.graded) for row in rows}
+    for row in read_table(path).rows:
+        if row.get("result") not in known:
+            say(f"the row of {row.get('student')} was added by hand, and is not kept: put the name "
+                "into a roster, and set the score with `correct`")  # fmt: skip
 
 
 def write_grades(

@@ -6,11 +6,18 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from classroom.gradebook.commands import fraction
+from classroom.gradebook.tables import write_whole
 from classroom.grading.batch import read_secret
+from classroom.grading.class_table import refuse_inside
 from classroom.grading.submission_grader import GradingPlan
 from classroom.inspection.rerun import rerun_text, run_again
+from classroom.inspection.similar_page import read_texts, similar_page
+from classroom.inspection.similarity import class_runs, similar_pairs
 from classroom.sandbox.doctor import require_sandbox
 from classroom.submissions import read_submission
+
+LEAST_BITS = 40.0  # that a pair must share: less is a short habit
 
 
 def add_inspection_commands(commands: Any) -> None:
@@ -23,6 +30,14 @@ def add_inspection_commands(commands: Any) -> None:
     command.add_argument("--secret", type=Path, default=Path("grading.secret"), help="as in grade")
     command.add_argument("--tasks", nargs="+", default=[], help="these tasks only")
     command.set_defaults(run=run_rerun)
+    command = commands.add_parser("similar", help="show pairs of submissions with similar code")
+    command.add_argument("folder", type=Path, help="the submissions, as `grade` was given them")
+    command.add_argument("--out", type=Path, default=Path("similar.html"), help="the page")
+    command.add_argument(
+        "--share", type=fraction, default=0.5, help="of the rare code of the smaller one"
+    )
+    command.add_argument("--most", type=int, default=30, help="pairs on the page")
+    command.set_defaults(run=run_similar)
 
 
 def run_rerun(arguments: argparse.Namespace) -> int:
@@ -33,4 +48,19 @@ def run_rerun(arguments: argparse.Namespace) -> int:
     require_sandbox()
     plan = GradingPlan(arguments.exercise, read_secret(arguments.secret), tuple(arguments.tasks))
     print(rerun_text(run_again(read_submission([arguments.submission]), plan), plan))
+    return 0
+
+
+def run_similar(arguments: argparse.Namespace) -> int:
+    """Write the page of similar submissions."""
+    refuse_inside(arguments.folder, arguments.out)
+    texts = read_texts(arguments.folder)
+    if len(texts) < 3:
+        raise ValueError(
+            f"{arguments.folder} must hold at least 3 submissions to compare; got {len(texts)}"
+        )
+    runs = class_runs(texts)
+    pairs = similar_pairs(runs, arguments.share, LEAST_BITS)[: arguments.most]
+    write_whole(arguments.out, similar_page(pairs, runs, texts, arguments.share))
+    print(f"{len(pairs)} pairs of {len(texts)} submissions in {arguments.out}")
     return 0

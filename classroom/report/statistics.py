@@ -153,7 +153,7 @@ def tasks_to_discuss(
         numbers = Counter(number for grade in wrong for number in set(grade.misconceptions))
         number, students = (numbers.most_common(1) or [("", 0)])[0]
         lost = sum(grade.max_points - grade.points for grade in wrong)
-        name = f"{number} {known[number].name}" if number in known else number
+        name = f"{known[number].name} ({number})" if number in known else number
         tasks.append(
             TaskToDiscuss(task.id, task.title, lost, len(grades), len(wrong), name, students)
         )

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,6 +78,8 @@ def worker_environment() -> dict[str, str]:
 def course_files() -> Path:
     """Copy the few files of the course that go into the sandbox to a folder."""
     folder = Path(tempfile.mkdtemp(prefix="course-inside-"))
+    # Processes of a pool end without `atexit`.
+    Finalize(None, shutil.rmtree, (folder,), {"ignore_errors": True}, exitpriority=1)
     folder.chmod(0o755)
     for name in INSIDE:
         path = folder / name

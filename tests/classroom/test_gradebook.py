@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import csv
 import io
+import subprocess
+import sys
 from concurrent.futures import Executor, Future
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from classroom.__main__ import main
+from classroom.__main__ import main, quiet_arithmetic
+from classroom.feedback_pages import page_name
 from classroom.gradebook.corrections import Correction, Corrections
 from classroom.gradebook.names import find_student, name_student
 from classroom.gradebook.tables import SEMICOLONS, read_table, table_text
 from classroom.grading.batch import grade_class
 from classroom.grading.grades import SubmissionGrade, TaskGrade
-from classroom.grading.grades_table import read_grades, refuse_table
+from classroom.grading.grades_table import grades_csv, read_grades, refuse_table
 from classroom.grading.results_log import ResultsLog
 from classroom.grading.submission_grader import GradingPlan
 from classroom.status import GradeStatus
 
+ROOT = Path(__file__).resolve().parents[2]
 PLAN = GradingPlan("07_self_attention", b"a secret of the tests alone", ("7.1", "7.2"))
 
 
@@ -97,6 +101,15 @@ def test_points_changed_in_the_table_survive_a_late_submission_and_are_logged(fo
     before = out.read_bytes()
     assert not any("changed" in line for line in grade(folder, out)), "they are kept once"
     assert out.read_bytes() == before
+
+
+def test_a_row_that_a_teacher_added_is_not_lost_without_a_word(folder, tmp_path):
+    out = tmp_path / "grades.csv"
+    grade(folder, out)
+    with open(out, "a", encoding="utf8") as file:
+        file.write("paula,passed,10,10,5,5\n")
+    assert any("the row of paula was added by hand" in line for line in grade(folder, out))
+    assert not any("added by hand" in line for line in grade(folder, out))
 
 
 def test_a_score_set_by_hand_stays_and_one_that_only_follows_its_tasks_is_no_change(
@@ -297,6 +310,36 @@ def test_a_page_for_a_table_without_results_says_so_and_makes_no_file(tmp_path, 
     assert [path.name for path in tmp_path.iterdir()] == ["other.csv"]
 
 
+def test_megabytes_that_an_answer_says_stay_out_of_the_log_and_the_table(tmp_path):
+    long = "x" * 7_000_000
+    grade_of = TaskGrade("7.1", GradeStatus.WRONG, 0, 5, (long, long), shown=long)
+    result = SubmissionGrade("anna", "a.ipynb", PLAN.exercise, GradeStatus.WRONG, (grade_of,))
+    log = ResultsLog(tmp_path / "grades.jsonl")
+    log.append("a", result)
+    log.close()
+    assert log.path.stat().st_size < 40_000
+    assert len(grades_csv([result], ["7.1"])) < 5_000
+
+
+def test_files_that_differ_by_a_letter_that_nobody_sees_keep_their_own_results(tmp_path):
+    out = tmp_path / "grades.csv"
+    names = ["anna", "an\u200bna", "an na", "AN NA"]
+    results = [
+        SubmissionGrade(name, f"{name}.ipynb", PLAN.exercise, GradeStatus.WRONG,
+                        (TaskGrade("7.1", GradeStatus.WRONG, n, 5),), sha256="same")
+        for n, name in enumerate(names)
+    ]  # fmt: skip
+    log = ResultsLog(out.with_suffix(".jsonl"))
+    for n, result in enumerate(results):
+        log.append(str(n), result)
+    log.close()
+    out.write_text(grades_csv(results, ["7.1"]), "utf8")
+    assert [(row.student, row.score) for row in read_grades(out)[0]] == list(
+        zip(names, range(4), strict=True)
+    )
+    assert len({page_name(name) for name in names}) == 4
+
+
 def test_students_are_recognised_as_spreadsheets_retype_them():
     students = ["00123", "=1+1", "Zoë", "zoe", "Ben"]
     assert find_student("123", students) == "00123"
@@ -313,3 +356,27 @@ def test_the_last_line_counts_and_one_without_points_takes_back():
     corrections.entries = [Correction("a", "7.1", 1.0), Correction("a", "7.1", 2.0),
                            Correction("a", "7.2", 1.0), Correction("a", "7.2", None)]  # fmt: skip
     assert {task: entry.points for task, entry in corrections.of_student("a").items()} == {"7.1": 2}
+
+
+def test_no_folder_is_left_behind_by_any_process_that_grades():
+    program = (
+        "from concurrent.futures import ProcessPoolExecutor as Pool\n"
+        "from multiprocessing import get_context\n"
+        "from classroom.sandbox.isolation import course_files\n"
+        "with Pool(1, get_context('spawn')) as pool:\n"
+        "    print(pool.submit(course_files).result(), course_files())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
+    folders = done.stdout.split()
+    assert len(set(folders)) == 2, done.stderr
+    assert not any(Path(folder).exists() for folder in folders)
+
+
+def test_warnings_about_numbers_of_students_stay_off_the_terminal(monkeypatch):
+    program = "import numpy as np; np.log(np.zeros(1))"
+    command = [sys.executable, "-c", program]
+    monkeypatch.setenv("PYTHONWARNINGS", "")
+    monkeypatch.delenv("PYTHONWARNINGS")
+    assert "RuntimeWarning" in subprocess.run(command, capture_output=True, text=True).stderr
+    quiet_arithmetic()
+    assert subprocess.run(command, capture_output=True, text=True).stderr == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -59,6 +60,11 @@ def test_work_that_is_excused_or_not_graded_is_left_out_and_missing_work_counts_
     assert ben.total == pytest.approx(3 / 7)
     assert carl.total == pytest.approx(5 / 7)
     assert (dora.total, dora.shares) == (0, (None, 0))
+    absent = replace(COLUMNS[0].results["ben"], status=GradeStatus.NOT_HANDED_IN)
+    absent = replace(absent, grades=(replace(absent.grades[0], points=0),))
+    column = ExerciseColumn("07_self_attention", 2, COLUMNS[0].results | {"ben": absent})
+    assert student_totals([column])[1].points == (None,)
+    assert student_totals([column])[1].total == 0
 
 
 def test_whoever_is_excused_from_everything_has_no_total():
