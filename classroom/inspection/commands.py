@@ -34,7 +34,7 @@ def add_inspection_commands(commands: Any) -> None:
     command.add_argument("folder", type=Path, help="the submissions, as `grade` was given them")
     command.add_argument("--out", type=Path, default=Path("similar.html"), help="the page")
     command.add_argument(
-        "--share", type=fraction, default=0.5, help="of the rare code of the smaller one"
+        "--share", type=fraction, default=0.25, help="of the rare code of the smaller one"
     )
     command.add_argument("--most", type=int, default=30, help="pairs on the page")
     command.set_defaults(run=run_similar)

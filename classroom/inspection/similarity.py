@@ -51,7 +51,7 @@ class ClassRuns:
                 if number in both and self.bits[number] > 0}  # fmt: skip
 
 
-def words_of(text: str) -> list[tuple[str, int]]:
+def words_by_line(text: str) -> list[tuple[str, int]]:
     """The words and signs of a text, each with the number of its line, from 0."""
     return [(word, number) for number, line in enumerate(text[:MOST_LETTERS].split("\n"))
             for word in WORD.findall(line)]  # fmt: skip
@@ -59,7 +59,7 @@ def words_of(text: str) -> list[tuple[str, int]]:
 
 def runs_of(text: str) -> dict[str, set[int]]:
     """The runs of five words, as written and with chosen names replaced, and their lines."""
-    words = words_of(text)
+    words = words_by_line(text)
     plain = [("name" if is_chosen(word) else word, line) for word, line in words]
     runs: dict[str, set[int]] = {}
     for kind, sequence in (("=", words), ("~", plain)):
