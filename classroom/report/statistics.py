@@ -20,7 +20,7 @@ GRADER_FAILED = "the grader itself failed"
 
 def not_judged(result: SubmissionGrade) -> bool:
     """Whether the grader failed on this submission: its points say nothing about the student."""
-    return result.message.startswith(GRADER_FAILED) or result.status == "not graded"
+    return result.status == GradeStatus.NOT_GRADED or result.message.startswith(GRADER_FAILED)
 
 
 def in_statistics(result: SubmissionGrade) -> bool:
