@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import (
     BrokenExecutor,
     Executor,
@@ -18,7 +18,7 @@ from concurrent.futures import (
     ThreadPoolExecutor,
 )
 from concurrent.futures import wait as wait_for
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from multiprocessing.util import Finalize
 from typing import Any
@@ -70,7 +70,8 @@ class SupervisedProcess:
             # At its end a process waits for its children, and this one is told to end before that.
             Finalize(self, SupervisedProcess.end, (self,), exitpriority=100)
             try:
-                self.pid = self.pool.submit(os.getpid).result()
+                with children_allowed():
+                    self.pid = self.pool.submit(os.getpid).result()
             except BrokenExecutor:
                 self.end()
                 raise ProcessStartError("a process of the grader cannot start") from None
@@ -124,6 +125,20 @@ class SupervisedPool(Executor):
         for process in self.processes:
             process.end()
         self.threads.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def children_allowed() -> Iterator[None]:
+    """Let a daemon of multiprocessing, such as a worker of dask, start a process of its own."""
+    this = multiprocessing.current_process()
+    daemon = this.daemon
+    if daemon:
+        this.daemon = False
+    try:
+        yield
+    finally:
+        if daemon:
+            this.daemon = True
 
 
 def begin_process(prepare: Callable[[], Any] | None, memory: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
 import signal
@@ -15,6 +16,7 @@ import psutil
 import pytest
 
 from classroom.processes import SupervisedPool, SupervisedProcess
+from classroom.sandbox.isolation import course_files
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOM = 64 * 2**20
@@ -68,6 +70,28 @@ def test_a_process_that_has_started_another_ends_with_it():
     pool.shutdown()
     assert family
     assert all(map(ends, family))
+
+
+def test_a_daemon_as_a_worker_of_dask_is_may_start_one():
+    spawn = multiprocessing.get_context("spawn")
+    receives, sends = spawn.Pipe(duplex=False)
+    daemon = spawn.Process(target=send_square, args=(sends,), daemon=True)
+    daemon.start()
+    assert receives.poll(60)
+    assert receives.recv() == 25
+    daemon.join(60)
+    assert daemon.exitcode == 0
+
+
+def send_square(sends) -> None:
+    sends.send(ask_another_process(5))
+
+
+def test_no_folder_of_a_sandbox_is_left_behind():
+    with SupervisedPool(1, 60.0, ROOM) as pool:
+        folder = pool.submit(course_files).result()
+        assert folder.is_dir()
+    assert not folder.exists()
 
 
 def test_a_process_that_hangs_is_killed_in_time_and_another_takes_its_work():
