@@ -39,7 +39,7 @@ def induction_circuit() -> Figure:
     put_text(axes, 323, 152, "query: I am 9", "query", ha="right")
     put_box(axes, COLUMNS[LAST], 236, 54, 40, "output")
     put_text(axes, COLUMNS[LAST], 227, "9", weight="bold")
-    put_text(axes, COLUMNS[LAST], 245, "say 1", "output")
+    put_text(axes, COLUMNS[LAST], 245, "next: 1", "output")
     put_arrow(axes, (COLUMNS[LAST], 256), (COLUMNS[LAST], 274))
     put_text(axes, COLUMNS[LAST], 285, "1", "output", weight="bold")
     return plots.figure(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
@@ -97,16 +96,8 @@ def test_the_terms_of_the_attribution_are_the_logit_and_layer_1_has_nearly_all_o
     assert sum(terms.values()) == pytest.approx(right.item(), rel=1e-3)
     upper = sum(terms[f"1.{head}"] for head in range(4))
     assert upper > 0.8 * sum(terms.values())
+    assert upper - max(terms[f"1.{head}"] for head in range(4)) > 0.5 * upper
     assert max(abs(terms[f"0.{head}"]) for head in range(4)) < 0.5
-
-
-def test_the_weights_alone_show_the_previous_token_head_and_the_copying(page, two):
-    model, history = two
-    scores = page["qk_circuit"](model, 0, history[-1][2][0].argmax().item())
-    highest = scores.masked_fill(~page["PAST"], -torch.inf).argmax(-1)[1:]
-    assert (highest == torch.arange(31)).float().mean() > 0.5
-    copied = sum(page["ov_circuit"](model, 1, head) for head in range(4)).argmax(-1)
-    assert np.mean(copied.numpy() == np.arange(40)) > 0.9
 
 
 def test_no_hook_stays_on_the_model(page, two):
