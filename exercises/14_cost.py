@@ -353,7 +353,7 @@ EXERCISE = Exercise(
         Task(
             id="14.4", name="add_tile", title="Add a tile to a row", difficulty=3, importance=5,
             minutes=15, reference=add_tile, cases=tile_cases,
-            read=f"{PAGE}#a-matrix-that-is-never-whole",
+            read=f"{PAGE}#attention-in-tiles",
             wrong=[
                 Wrong("M299", lambda *args: add_tile(*args, mixture_by=one)),
                 Wrong("M94", lambda *args: add_tile(*args, total_by=one)),
@@ -371,7 +371,7 @@ EXERCISE = Exercise(
         Task(
             id="14.5", name="tiled", title="Attend in tiles", difficulty=4, importance=5,
             minutes=20, reference=tiled, cases=tiled_cases,
-            read=f"{PAGE}#a-matrix-that-is-never-whole",
+            read=f"{PAGE}#attention-in-tiles",
             laws=[
                 Law("M13", "high scores do not overflow", stays_finite(1)),
                 Law(None, "low scores do not vanish", stays_finite(-1)),
@@ -397,7 +397,7 @@ EXERCISE = Exercise(
         ),
         Task(
             id="14.6", name="share", title="Shared heads", difficulty=3, importance=4, minutes=10,
-            reference=share, cases=group_cases, read=f"{PAGE}#fewer-keys-nearer-keys",
+            reference=share, cases=group_cases, read=f"{PAGE}#grouped-heads-and-windows",
             wrong=[
                 Wrong("M324", by_index(lambda i, heads, groups: i % groups)),
                 Wrong("M325", by_index(lambda i, heads, groups: 0)),
@@ -429,7 +429,7 @@ EXERCISE = Exercise(
         Task(
             id="14.8", name="in_window", title="Write with a window", difficulty=3, importance=3,
             minutes=10, reference=in_window, cases=window_cases,
-            read=f"{PAGE}#fewer-keys-nearer-keys",
+            read=f"{PAGE}#grouped-heads-and-windows",
             wrong=[
                 Wrong("M328", lambda *args: in_window(*args, seen=1, kept=1)),
                 Wrong("M328", lambda *args: in_window(*args, seen=1)),

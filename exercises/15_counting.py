@@ -402,7 +402,7 @@ EXERCISE = Exercise(
         Task(
             id="15.1", name="rows", title="The rows of the ledger", difficulty=2, importance=5,
             minutes=10, reference=rows, cases=row_cases, wrong=ROWS_WRONG,
-            read=f"{PAGE}#the-ledger",
+            read=f"{PAGE}#count-a-decoder",
         ),
         Task(
             id="15.2", name="total", title="Count a decoder, to the last number", difficulty=3,

@@ -4,8 +4,8 @@ import { fmt } from "./arithmetic.js";
 import { choice, column, frame, h, numberCell, readout, row, toggle } from "./kit.js";
 
 const ROWS = [
-  ["embedding", "tables", null, "vocab_size × d_model"],
-  ["positions", "tables", "positions", "context_length × d_model"],
+  ["embedding", "embeddings", null, "vocab_size × d_model"],
+  ["positions", "embeddings", "positions", "context_length × d_model"],
   ["queries", "attention", null, "layers × heads × d_k × d_model"],
   ["keys", "attention", null, "layers × heads × d_k × d_model"],
   ["values", "attention", null, "layers × heads × d_k × d_model"],
@@ -17,9 +17,9 @@ const ROWS = [
   ["down biases", "feed-forward", "biases", "layers × d_model"],
   ["norms of the blocks", "norms", "norms", "layers × 4 × d_model"],
   ["last norm", "norms", "norms", "2 × d_model"],
-  ["unembedding", "tables", "untied", "vocab_size × d_model"],
+  ["unembedding", "embeddings", "untied", "vocab_size × d_model"],
 ];
-const GROUPS = ["tables", "attention", "feed-forward", "norms"];
+const GROUPS = ["embeddings", "attention", "feed-forward", "norms"];
 const SIZES = [
   ["vocab_size", "vocab_size, V", 1e6],
   ["context_length", "context_length, n_max", 1e6],

@@ -162,7 +162,7 @@ function render({ model, el }) {
 
   frame(
     el,
-    "A table that is never whole",
+    "Attention in tiles",
     row(controls.rows.el, controls.columns.el, controls.query.el),
     row(controls.causal.el, controls.forgets.el),
     row(controls.step.el, play),

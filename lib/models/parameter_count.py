@@ -49,8 +49,8 @@ PRESETS = {
 """GPT-2's four sizes, GPT-3 with GPT-2's architecture, and GPT-3 as source S1 counts it."""
 
 _ROWS = (  # part, group, the switch that includes it, its factors
-    ("embedding", "tables", None, "vocab_size × d_model"),
-    ("positions", "tables", "positions", "context_length × d_model"),
+    ("embedding", "embeddings", None, "vocab_size × d_model"),
+    ("positions", "embeddings", "positions", "context_length × d_model"),
     ("queries", "attention", None, "layers × heads × d_k × d_model"),
     ("keys", "attention", None, "layers × heads × d_k × d_model"),
     ("values", "attention", None, "layers × heads × d_k × d_model"),
@@ -62,10 +62,10 @@ _ROWS = (  # part, group, the switch that includes it, its factors
     ("down biases", "feed-forward", "biases", "layers × d_model"),
     ("norms of the blocks", "norms", "norms", "layers × 4 × d_model"),
     ("last norm", "norms", "norms", "2 × d_model"),
-    ("unembedding", "tables", "untied", "vocab_size × d_model"),
+    ("unembedding", "embeddings", "untied", "vocab_size × d_model"),
 )
 
-GROUPS = ("tables", "attention", "feed-forward", "norms")
+GROUPS = ("embeddings", "attention", "feed-forward", "norms")
 
 
 class Row(NamedTuple):
@@ -102,7 +102,7 @@ def _factor(sizes: Counted, name: str) -> int:
 
 
 def by_group(sizes: Counted) -> dict[str, int]:
-    """Add up the ledger by group: tables, attention, feed-forward, norms.
+    """Add up the ledger by group: embeddings, attention, feed-forward, norms.
 
     Source: S1, who compares attention with the rest of the model.
     Taught in: chapter 15.
