@@ -33,7 +33,7 @@ def student_flags(result: SubmissionGrade, corrected: Sequence[Correction]) -> l
     if not_judged(result):
         flags.append("the grader failed; run `grade` again")
     elif result.status in NO_WORK:
-        flags.append(GradeStatus(result.status).words)
+        flags.append((result.message or GradeStatus(result.status).words)[:120])
     if "submissions, the" in result.message:
         flags.append("several submissions")
     if result.late_factor < 1:

@@ -61,10 +61,11 @@ def test_the_task_to_talk_about_lost_the_most_points_of_those_who_tried():
     ("result", "flag"),
     [
         (FAILED, "the grader failed"),
-        (ABSENT, "not handed in"),
+        (ABSENT, "nothing was handed in"),
         (replace(CLASS[0], late_factor=0.8), "late"),
         (replace(CLASS[0], message="2 submissions, the newest counts"), "several submissions"),
         (replace(CLASS[0], status=GradeStatus.REFUSED), "not accepted"),
+        (replace(CLASS[0], status=GradeStatus.REFUSED, message="it is a link"), "it is a link"),
     ],
 )
 def test_whoever_needs_a_look_is_flagged_with_the_reason(result, flag):
