@@ -8,13 +8,17 @@ import json
 import re
 import struct
 from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from classroom.processes import ProcessStartError, SupervisedProcess
 from classroom.submissions import open_upload
 from classroom.unpacking.notebook_code import (
     MAX_BYTES,
+    TOO_COMPLEX,
     RejectedError,
     cell_source,
     notebook_in_archive,
@@ -22,6 +26,7 @@ from classroom.unpacking.notebook_code import (
 
 HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
 MOST_TEXT, MOST_PARTS, MOST_SIDE = 20_000, 60, 4_000
+READER_MEMORY, PATIENCE = 2**30, 30.0  # bytes, seconds
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -31,6 +36,20 @@ class AnswerPart:
 
     kind: str
     text: str
+
+
+@cache
+def answer_reader() -> SupervisedProcess:
+    """The process that reads answers; a file that asks for too much ends only this one."""
+    return SupervisedProcess(READER_MEMORY)
+
+
+def read_answer_apart(path: Path, below: str) -> list[AnswerPart]:
+    """Read an answer in a process with little memory and time."""
+    try:
+        return answer_reader().run(PATIENCE, read_answer, path, below)
+    except (TimeoutError, BrokenExecutor, ProcessStartError):
+        return [AnswerPart("text", f"This submission cannot be read: {TOO_COMPLEX}")]
 
 
 def read_answer(path: Path, below: str) -> list[AnswerPart]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from classroom.feedback_pages import render
 from classroom.grading.grades import SubmissionGrade
 from classroom.grading.grades_table import read_rows, rewrite_table
-from classroom.marking.answers import read_answer
+from classroom.marking.answers import read_answer_apart
 from classroom.marking.marks import Marks, mark_now
 from classroom.status import GradeStatus
 
@@ -76,7 +76,7 @@ class MarkingDesk:
             "marking/answer.html", title=self.title, task=rubric, name=self.name(number),
             criteria=list(zip(rubric.criteria, points, strict=True)), problem=problem,
             comment=mark.comment if mark else "", number=number, last=len(self.students) - 1,
-            parts=[] if unread else read_answer(self.folder / result.file, rubric.below),
+            parts=[] if unread else read_answer_apart(self.folder / result.file, rubric.below),
         )  # fmt: skip
 
     def save(self, task: str, number: int, points: list[str], comment: str) -> None:

@@ -17,7 +17,13 @@ from classroom.__main__ import main
 from classroom.gradebook.roster import Roster
 from classroom.gradebook.tables import read_table
 from classroom.grading.grades_table import read_grades
-from classroom.marking.answers import AnswerPart, read_answer, safe_picture
+from classroom.marking import answers
+from classroom.marking.answers import (
+    AnswerPart,
+    read_answer,
+    read_answer_apart,
+    safe_picture,
+)
 from classroom.marking.marks import Marks
 from classroom.marking.page import MarkingDesk
 from classroom.marking.rubric import read_rubric
@@ -88,6 +94,19 @@ def test_an_answer_that_cannot_be_read_says_so(tmp_path, raw):
     (tmp_path / "x.ipynb").write_bytes(raw)
     (part,) = read_answer(tmp_path / "x.ipynb", "a")
     assert "cannot be read" in part.text
+
+
+def test_an_answer_that_asks_for_too_much_ends_only_its_reader(tmp_path, monkeypatch):
+    # Three letters become 64 bytes: a list, and where it is kept.
+    (tmp_path / "big.ipynb").write_text(f'{{"cells": [{"[]," * 4_000_000}[]]}}', "utf8")
+    (tmp_path / "good.ipynb").write_text(json.dumps({"cells": CELLS}), "utf8")
+    answers.answer_reader.cache_clear()
+    monkeypatch.setattr(answers, "READER_MEMORY", 2**27)
+    (part,) = read_answer_apart(tmp_path / "big.ipynb", "a")
+    assert "cannot be read" in part.text
+    assert len(read_answer_apart(tmp_path / "good.ipynb", "Your plot")) == 4
+    answers.answer_reader().end()
+    answers.answer_reader.cache_clear()
 
 
 def test_only_a_picture_of_ordinary_size_is_shown():
