@@ -11,6 +11,7 @@ from typing import Any
 
 from checks.feedback.describe import array_pairs
 from checks.feedback.explain import broken_law, broken_law_sentence, explain, failing_first
+from checks.feedback.named_ideas import outcome_of
 from checks.feedback.verdict import Verdict
 from checks.feedback.words import (
     NOT_IN_NUMPY,
@@ -24,10 +25,12 @@ from checks.feedback.words import (
     passed,
     syntax_error,
     todo,
+    too_coarse,
     unsteady,
 )
 from checks.locate.first_departure import located
 from checks.run.call import Outcome, observe
+from checks.run.compare import TOLERANCE
 from checks.run.errors import remember_source
 from checks.run.installed import is_installed
 from checks.run.plain_data import plain
@@ -45,6 +48,7 @@ from checks.task import Case, Task
 LATER = "What is right is not in this folder: your answer is judged when your work is graded."
 
 FRESH = 2  # cases of a second draw
+MARGIN = 1.25  # to a mistake before it is cut to few digits
 NEEDS_TORCH = "This task works on a model of torch, which is not here: do it in its notebook."
 
 
@@ -61,7 +65,7 @@ def judge(task: Task, answer: Any, seed: int = 0) -> Verdict:
         mistake = _with_library(task, trial, answer, mistake)
     else:
         mistake = broken_law(task, cases, answer, trial.library)
-    mistake = mistake or _not_again(task, answer, trial, seed)
+    mistake = mistake or _not_again(task, answer, trial, seed) or _too_coarse(task, trial)
     if mistake:
         return replace(mistake, right=trial.share if task.unique else 0.0)
     return passed(task, len(cases), *_notes(task, answer, trial))
@@ -146,16 +150,32 @@ def _fresh_cases(task: Task, cases: Sequence[Case], seed: int) -> list[Case]:
     return [case for case, node in pairs if not any(map(node.equals, known))][:FRESH]
 
 
+def _too_coarse(task: Task, trial: Trial) -> Verdict | None:
+    """The verdict on numbers so coarse that a known mistake is as near to the truth as they are."""
+    for dtype in _coarse_dtypes(trial):
+        allowed = MARGIN * TOLERANCE[dtype]
+        for wrong in task.wrong:
+            outcomes = [(seen.truth, outcome_of(wrong, task, seen.case)) for seen in trial.compared]
+            if all(same_outcome(right, idea, allowed) for right, idea in outcomes):
+                return too_coarse(task, dtype, wrong.ids)
+    return None
+
+
+def _coarse_dtypes(trial: Trial) -> list[str]:
+    """The dtypes among those of an answer in which a small mistake is near to nothing."""
+    pairs = [(seen.truth.value, seen.outcome.value) for seen in trial.compared]
+    leaves = (leaf for right, came in pairs if came for leaf in array_pairs(right, came))
+    dtypes = {came.dtype for _, wanted, came in leaves if wanted.kind == "float"}
+    return sorted(dtypes & {"float16", "bfloat16"})
+
+
 def _notes(task: Task, answer: Any, trial: Trial) -> Iterator[str]:
     """What a right answer is told besides."""
     other = other_trial(task, answer, trial)
     wrong = (compared for compared in other.compared if not compared.same) if other else ()
     for compared in itertools.islice(wrong, 1):
         yield not_in_torch(compared.truth.value, compared.outcome.value, task.tolerance)
-    pairs = [(compared.truth.value, compared.outcome.value) for compared in trial.compared]
-    leaves = (leaf for right, came in pairs if came for _, _, leaf in array_pairs(right, came))
-    dtypes = {leaf.dtype for leaf in leaves} & {"float16", "bfloat16"}
-    yield from map(low_precision, sorted(dtypes))
+    yield from map(low_precision, _coarse_dtypes(trial))
 
 
 def grade_source(

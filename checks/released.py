@@ -80,9 +80,9 @@ def exercise_bytes(exercise: Exercise) -> bytes:
 def _task_fields(task: Task) -> dict[str, Any]:
     """One task; `later` where what is right cannot be shown without giving it away."""
     fields = {name: getattr(task, name) for name in FIELDS}
-    cases = [] if task.is_value else task.draw()
-    if task.is_value or not task.unique or any(map(_takes_functions, cases)):
+    if not is_shown(task):
         return fields | {"later": True}
+    cases = task.draw()
     if task.call is not None and task.call.__module__ != DRIVERS:
         raise ValueError(f"task {task.id}: write its `call` in {DRIVERS}, so that a class gets it")
     return fields | {
@@ -94,6 +94,13 @@ def _task_fields(task: Task) -> dict[str, Any]:
         "wrong": [[ids, list(map(_outcome_fields, outcomes))]
                   for ids, outcomes in _ideas(task, cases)],
     }  # fmt: skip
+
+
+def is_shown(task: Task) -> bool:
+    """Whether a released folder holds cases of this task, with what is right there."""
+    if task.is_value or not task.unique:
+        return False
+    return not any(map(_takes_functions, task.draw()))
 
 
 def _ideas(task: Task, cases: Sequence[Case]) -> Iterator[tuple[str, list[Outcome]]]:

@@ -78,6 +78,7 @@ class Task:
     unique: bool = True
     saturated: bool = False
     later: bool = False  # judged only when work is graded: what is right is not here
+    graded_cases: Callable[[np.random.Generator], list[Case]] | None = None  # beside those drawn
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():

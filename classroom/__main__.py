@@ -23,6 +23,7 @@ from classroom.grading.batch import grade_class, read_secret
 from classroom.grading.class_table import refuse_inside
 from classroom.grading.grades import SubmissionGrade
 from classroom.grading.grades_table import read_grades
+from classroom.grading.secret_rounds import put_away_secret
 from classroom.grading.submission_grader import GradingPlan, checks_version
 from classroom.handing_out.nbgrader_otter import ENGINES
 from classroom.handing_out.release import release
@@ -97,6 +98,10 @@ def add_grade_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--secret", type=Path, default=Path("grading.secret"),
         help="file with the secret from which hidden cases are drawn; created if it is missing",
+    )  # fmt: skip
+    command.add_argument(
+        "--new-secret", action="store_true",
+        help="draw new hidden cases, for a new round; the old secret is kept beside the new one",
     )  # fmt: skip
     command.add_argument("--tasks", nargs="+", default=[], help="grade these tasks only")
     command.add_argument("--jobs", type=int, default=1, help="submissions graded at the same time")
@@ -185,6 +190,8 @@ def run_grade(arguments: argparse.Namespace) -> int:
     quiet_arithmetic()
     if not arguments.i_trust_these_students:
         require_sandbox()
+    if arguments.new_secret and (kept := put_away_secret(arguments.secret)):
+        print(f"New hidden cases; the secret of the last round is in {kept}")
     plan = GradingPlan(
         arguments.exercise,
         read_secret(arguments.secret),

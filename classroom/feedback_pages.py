@@ -14,7 +14,8 @@ from checks import Exercise
 from checks.feedback.blocks import html_with_code
 from checks.feedback.misconceptions import misconceptions
 from checks.feedback.verdict import place_in_words, split_read
-from classroom.grading.grades import SubmissionGrade
+from checks.released import is_shown
+from classroom.grading.grades import SubmissionGrade, TaskGrade
 from classroom.status import GradeStatus
 from figures.palette import ROLES
 
@@ -45,17 +46,29 @@ def page_name(student: str) -> str:
 def feedback_page(result: SubmissionGrade, exercise: Exercise, book: str) -> str:
     """Write the page of a student: every task, its named mistake, and where to read."""
     titles = {task.id: task.title for task in exercise.tasks}
-    known = misconceptions()
     tasks = [
         {
             "grade": grade,
             "title": titles.get(grade.task, ""),
-            "misconceptions": [known[id].name for id in grade.misconceptions if id in known],
+            "misconceptions": names_beyond(grade),
             "link": reading_link(grade.read, book),
         }
         for grade in result.grades
     ]
-    return render("feedback.html", result=result, title=exercise.title, tasks=tasks)
+    passed = [task for task in tasks if task["grade"].status == GradeStatus.PASSED]
+    shown = {task.id for task in exercise.tasks if is_shown(task)}
+    hint = next((grade.task for grade in result.grades if grade.case and grade.task in shown), "")
+    return render(
+        "feedback.html",
+        result=result, title=exercise.title, tasks=tasks, passed=passed, hint=hint,
+    )  # fmt: skip
+
+
+def names_beyond(grade: TaskGrade) -> list[str]:
+    """The names of the mistakes that no sentence of the grade says already."""
+    text, known = " ".join(grade.sentences).lower(), misconceptions()
+    names = [known[number].name for number in grade.misconceptions if number in known]
+    return [name for name in names if name.lower() not in text]
 
 
 def reading_link(read: str, book: str) -> str:

@@ -175,6 +175,30 @@ def environments(rng):
     ]
 
 
+def drawn_environments(rng):
+    """The same kinds of environment, with versions that no release has."""
+
+    def version():
+        return ".".join(map(str, rng.integers(1, 30, size=3)))
+
+    def moved(name, by):
+        *first, last = _parts(pins[name])
+        return ".".join(map(str, (*first, last + by)))
+
+    pins = {name: version() for name in PINNED}
+    sound = {**pins, "torch": f"{pins['torch']}+cpu"}
+    absent = {name: pin for name, pin in sound.items() if name != "lark"}
+    older = {**sound, "torch": f"{moved('torch', -1)}+cpu"}
+    newer = {**sound, "numpy": moved("numpy", 1), "einops": f"{pins['einops']}0"}
+    return [
+        Case((pins, {**sound, "six": version()}), about="nothing wrong"),
+        Case((pins, absent), about="one absent"),
+        Case((pins, older), about="an older version with a label"),
+        Case((pins, newer), about="newer, and one that begins with the pinned version"),
+        Case(({"six": version()}, {"torch": version()}), about="absent, beside another one"),
+    ]
+
+
 def _parts(version):
     return [int(part) for part in version.partition("+")[0].split(".")]
 
@@ -266,6 +290,7 @@ EXERCISE = Exercise(
             minutes=10,
             reference=disagreements,
             cases=environments,
+            graded_cases=drawn_environments,
             wrong=DOCTOR,
             arrays=("numpy",),
             read="chapters/00_start_deeper.html#the-environment-check-in-a-terminal",

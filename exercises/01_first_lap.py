@@ -368,6 +368,16 @@ def factor_cases(rng):
     return [whole, draw(0.9, 0.96, 0.01), draw(0.6, 0.8, 0.05), draw(0.96, 0.99, 0.2)]
 
 
+def drawn_factor_cases(rng):
+    """Exactly the share is left, which a quotient of logarithms takes for less than the share."""
+    whole = [(tenths / 10, round((tenths / 10) ** k, k)) for tenths in range(2, 9) for k in (2, 3)]
+    whole = [(f, s) for f, s in whole if math.ceil(math.log(s) / math.log(f)) < steps_until(f, s)]
+    return [
+        Case(whole[n], about="factor {}, less than {}".format(*whole[n]))
+        for n in rng.permutation(len(whole))[:3]
+    ]
+
+
 STEPS = [
     Wrong("M369", lambda f, s: math.ceil(math.log(s) / math.log(f)) - 1),
     Wrong("M369", lambda f, s: math.floor(math.log(s) / math.log(f))),
@@ -416,6 +426,16 @@ def size_cases(rng):
         for size in sizes
     ]
     return [whole, *drawn]
+
+
+def drawn_size_cases(rng):
+    """Exact powers, which a logarithm of floats may miss, whatever is rounded."""
+    powers = [(d, b, 2**k) for d in range(3, 12) for b in range(5, 18) for k in range(1, 8)
+              if d * b % k == 0 and d * b <= 70]  # fmt: skip
+    about = "{} numbers of {} bits, {} words"
+    drawn = [powers[n] for n in rng.permutation(len(powers))[:3]]
+    drawn.append((5, 32, 2 * int(rng.integers(500, 900)) + 1))
+    return [Case(size, about=about.format(*size)) for size in drawn]
 
 
 def _quotient(numbers, bits, vocab):
@@ -584,12 +604,14 @@ EXERCISE = Exercise(
         Task(
             id="1.7", name="steps_until", title="When less than a share is left", difficulty=2,
             importance=3, minutes=8, reference=steps_until, cases=factor_cases, wrong=STEPS,
+            graded_cases=drawn_factor_cases,
             read=f"{PAGE}#what-arrives-from-far-away",
         ),
         Task(
             id="1.8", name="longest", title="The longest text that a state can hold",
             difficulty=3, importance=3, minutes=8, reference=longest, cases=size_cases,
-            wrong=LONGEST, read=f"{PAGE}#one-vector-for-a-whole-sentence",
+            graded_cases=drawn_size_cases, wrong=LONGEST,
+            read=f"{PAGE}#one-vector-for-a-whole-sentence",
         ),
         Task(
             id="1.9", name="costs", title="Work, steps and paths", difficulty=3, importance=5,

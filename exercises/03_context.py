@@ -234,6 +234,14 @@ def twin_cases(rng):
     return [Case((method, x, 1, 4), about=name) for name, method in methods.items()]
 
 
+def drawn_twin_cases(rng):
+    """Twins whose averages are rounded to different numbers, which not all random rows are."""
+    while True:
+        case = next(case for case in twin_cases(rng) if case.args[0] is _in_another_order)
+        if _exactly(*case.args):
+            return [case]
+
+
 def _exactly(method, x, first, second):
     y = method(x)
     return not np.array_equal(y[first], y[second])
@@ -439,7 +447,8 @@ EXERCISE = Exercise(
         ),
         Task(
             id="3.5", name="parts_twins", title="Falsify that averaging is enough", difficulty=3,
-            importance=4, minutes=8, reference=parts_twins, cases=twin_cases, wrong=TWINS,
+            importance=4, minutes=8, reference=parts_twins, cases=twin_cases,
+            graded_cases=drawn_twin_cases, wrong=TWINS,
             read=f"{PAGE}#third-attempt-similarity",
         ),
         Task(

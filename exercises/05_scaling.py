@@ -203,6 +203,17 @@ def _follows_seed(answer, case):
     return first == again != other
 
 
+@_once
+def _scatters(answer, case):
+    """Whether chance moves the estimate at all: even of 100 million pairs it does by more."""
+    d_k = SIZES[0]
+    seeds = np.random.default_rng(case.args[1]).integers(10**6, size=6).tolist()
+    variances = np.array([float(answer(d_k, seed)) for seed in seeds])
+    if not (abs(variances / d_k - 1) < 0.08).all():
+        return f"of d_k = {d_k}, six seeds gave from {variances.min():.3g} to {variances.max():.3g}"
+    return bool(variances.std() > 1e-4 * d_k) or "six seeds gave the same to four digits"
+
+
 def _one_number(answer, case):
     shape = np.shape(answer(*case.args))
     return shape == () or f"your answer has shape {shape}"
@@ -219,6 +230,7 @@ MEASURED = [
     Law("M645", "each pair has a query of its own", _steady),
     Law(None, "the measured variance is within 8% of d_k", _near),
     Law(None, "the same seed gives the same estimate, another seed another", _follows_seed),
+    Law(None, "random numbers move the estimate, and by little", _scatters),
 ]
 
 

@@ -69,6 +69,31 @@ def copies_cases(rng):
     ]
 
 
+def drawn_copies_cases(rng):
+    """The levels of the fixed cases, with other scores and other numbers of copies."""
+    return [
+        Case((scores, rng.integers(1, 8, size=scores.shape[-1])), about="scores far apart")
+        for scores in (_apart(rng), _one_far_below(rng), _both_far(rng))
+    ]
+
+
+def _apart(rng):
+    """One row near 0, one near -900."""
+    return np.stack([_near(0, rng, 3), _near(-900, rng, 3)])
+
+
+def _one_far_below(rng):
+    """One score near -800 in a row of small ones."""
+    scores = _near(0, rng, (2, 3))
+    scores[rng.integers(2), rng.integers(3)] -= 800
+    return scores
+
+
+def _both_far(rng):
+    """Scores near 800 and near -900 in one row."""
+    return np.where(np.arange(5) % 2, _near(800, rng, (1, 5)), _near(-900, rng, (1, 5)))
+
+
 def _counted(scores, counts, shift=0.0):
     return counts * np.exp(scores - shift)
 
@@ -269,6 +294,13 @@ def scores_cases(rng):
     ]
 
 
+def drawn_scores_cases(rng):
+    return [
+        Case((_one_far_below(rng),), about="one score near -800: its weight rounds to 0"),
+        Case((_apart(rng),), about="one row near 0, one near -900"),
+    ]
+
+
 def _one_maximum_for_all(scores):
     shifted = scores - scores.max()
     return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
@@ -332,6 +364,12 @@ def entropy_cases(rng):
         Case((functional.softmax(rng.normal(size=(2, 5))),), about="2 rows of 5 weights"),
         Case((holes,), about="2 rows of 3 weights, some of them 0"),
     ]
+
+
+def drawn_entropy_cases(rng):
+    weights = rng.uniform(0.1, 1, size=(3, 5))
+    weights[[0, 1, 2], rng.integers(5, size=3)] = 0
+    return [Case((_shares(weights),), about="3 rows of 5 weights, one in each of them 0")]
 
 
 def _terms(weights):
@@ -412,6 +450,7 @@ EXERCISE = Exercise(
             minutes=12,
             reference=weights_of_copies,
             cases=copies_cases,
+            graded_cases=drawn_copies_cases,
             wrong=COPIED,
             read=f"{PAGE}#numbers-that-overflow",
         ),
@@ -448,6 +487,7 @@ EXERCISE = Exercise(
             minutes=8,
             reference=functional.log_softmax,
             cases=scores_cases,
+            graded_cases=drawn_scores_cases,
             wrong=LOGARITHM,
             read=f"{DEEPER}#logarithms-of-weights",
         ),
@@ -472,6 +512,7 @@ EXERCISE = Exercise(
             minutes=6,
             reference=functional.entropy,
             cases=entropy_cases,
+            graded_cases=drawn_entropy_cases,
             wrong=ENTROPY,
             read=f"{DEEPER}#entropy-how-many-keys",
         ),

@@ -338,6 +338,16 @@ def rotary_cases(rng):
     ]
 
 
+def drawn_rotary_cases(rng):
+    """Positions of which one is first, then the other, and twice the same."""
+    cases = []
+    for n in rng.permutation(np.arange(5, 12))[:3].tolist():
+        low, high = sorted(rng.permutation(n - 1)[:2].tolist())
+        cases += [Case((*pair, n), about="query at {}, key at {}, {} positions".format(*pair, n))
+                  for pair in ((high, low), (low, high), (high, high))]  # fmt: skip
+    return cases
+
+
 def either_way_round(query, key, n):
     return abs(np.subtract.outer(np.arange(n), np.arange(n))) == abs(query - key)
 
@@ -443,6 +453,7 @@ EXERCISE = Exercise(
         Task(
             id="7.8", name="same_rotary_score", title="Which rotary scores agree?", difficulty=2,
             importance=3, minutes=8, reference=same_rotary_score, cases=rotary_cases,
+            graded_cases=drawn_rotary_cases,
             read="chapters/07_self_attention.html#four-ways-to-tell-the-position",
             wrong=[
                 Wrong("M554", either_way_round),

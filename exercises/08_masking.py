@@ -97,6 +97,16 @@ def score_cases(rng):
     ]
 
 
+def drawn_score_cases(rng):
+    """Forbidden scores that are the largest of their rows, and rows far from each other."""
+    loud = rng.normal(size=(3, 3)) + 1000 * np.triu(np.ones((3, 3)), 1)
+    levels = np.array([-1000.0, 0.0, 1000.0])[rng.permutation(3), None]
+    return [
+        Case((loud, masks.causal(3)), about="the larger scores are forbidden"),
+        Case((levels + rng.normal(size=(3, 3)), masks.causal(3)), about="scores far apart"),
+    ]
+
+
 FAR_APART = np.array([[0.0, 1000.0, 500.0], [-1000.0, -1001.0, 0.0], [1000.0] * 3])
 
 
@@ -342,6 +352,15 @@ def stack_cases(rng):
     return [draw(2, 3, 2), draw(3, 5, 4), Case((loud, plain, masks.causal(3)), about=about)]
 
 
+def drawn_stack_cases(rng):
+    loud = rng.normal(size=(4, 2))
+    loud[0, 0] = rng.uniform(0.5, 1.5)  # so that the first token's score of the last is huge
+    loud[-1, 0] += 1500
+    plain = np.eye(2) + 0.01 * rng.normal(size=(2, 3, 2, 2))
+    about = "2 layers; the forbidden scores of the last token are huge"
+    return [Case((loud, plain, masks.causal(4)), about=about)]
+
+
 def renormalised_attention(q, k, v, mask):
     return hidden_late(q @ k.T / np.sqrt(q.shape[-1]), mask, shifted=True, guarded=True) @ v
 
@@ -501,6 +520,19 @@ def loss_cases(rng):
     return [draw(5, 3, 3), draw(7, 5, 6), draw(11, 7, 5), with_hole(draw(9, 5, 7)), apart]
 
 
+def drawn_loss_cases(rng):
+    logits = rng.normal(size=(6, 3)) + np.array([-800.0, 0.0, 800.0])
+    logits[::2] = rng.normal(size=(3, 3)) - 900
+    tokens = rng.integers(3, size=6)
+    tokens[2] = 0  # the one whose logit is near -800
+    return [
+        Case(
+            (logits, tokens, np.arange(6) < 5),
+            about="6 tokens of which 5 are real, 3 words, logits far apart",
+        )
+    ]
+
+
 def log_of_softmax(weigh):
     def logarithm(logits):
         with np.errstate(divide="ignore"):
@@ -647,6 +679,7 @@ EXERCISE = Exercise(
         Task(
             id="8.3", name="masked_weights", title="Weights under a mask", difficulty=3,
             importance=5, minutes=15, reference=masked_weights, cases=score_cases,
+            graded_cases=drawn_score_cases,
             wrong=WEIGHTS_WRONG, read=f"{PAGE}#four-ways-to-forbid", saturated=True,
             laws=[Law(None, "each row sums to 1, an empty one to 0", rows_sum_to_one_or_nothing)],
         ),
@@ -663,6 +696,7 @@ EXERCISE = Exercise(
         Task(
             id="8.6", name="run_stack", title="A mask for every layer", difficulty=3,
             importance=4, minutes=10, reference=run_stack, cases=stack_cases, wrong=STACK_WRONG,
+            graded_cases=drawn_stack_cases,
             read=f"{PAGE}#every-layer-needs-the-mask",
             laws=[Law(None, "the past does not hear the future", the_past_is_deaf)],
         ),
@@ -674,6 +708,7 @@ EXERCISE = Exercise(
         Task(
             id="8.8", name="next_token_loss", title="The loss of next tokens", difficulty=3,
             importance=5, minutes=10, reference=next_token_loss, cases=loss_cases,
+            graded_cases=drawn_loss_cases,
             wrong=LOSS_WRONG, read=f"{DEEPER}#the-loss-without-the-pads",
         ),
         Task(

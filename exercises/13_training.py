@@ -37,6 +37,16 @@ def rate_cases(rng):
     ]
 
 
+def drawn_rate_cases(rng):
+    """Both ends of the warm-up and of the run, where those who count from 1 differ."""
+    warmup, steps = rng.integers((7, 15), (12, 60)).tolist()
+    peak, floor = rng.uniform((0.4, 0.15), (0.9, 0.3)).round(2).tolist()  # it rises past the floor
+    return [
+        Case((step, steps, warmup, peak, floor), about=f"step {step} of {steps}, warm-up {warmup}")
+        for step in (0, warmup - 1, warmup, warmup + 1, steps - 1)
+    ]
+
+
 def rate_with(*, rise=None, fall=None, last=0):
     """The schedule with its parts exchangeable; `last`: how many steps longer the warm-up is."""
 
@@ -116,6 +126,22 @@ def group_cases(rng):
         Case((convolution,), about="a small network for pictures"),
         Case((NAMES,), about="a model of one layer"),
         Case((drawn,), about="parameters without telling names"),
+    ]
+
+
+def drawn_group_cases(rng):
+    """A model of other sizes, with the names of layers or without any."""
+    d, wide = rng.integers((4, 20), (15, 40)).tolist()
+    model = {name: tuple({7: d, 29: wide}.get(size, size) for size in shape)
+             for name, shape in NAMES.items()}  # fmt: skip
+    names = list(model)
+    mixed = {names[n]: model[names[n]] for n in rng.permutation(len(names)).tolist()}
+    picture = {"kernel": (wide, 3, 3), "norm.weight": (wide,), "last": (d, wide), "heat": ()}
+    column = {"words": (wide, d), "to one number": (d, 1), "bias": (1,)}
+    abouts = "a model of one layer", "a small network for pictures", "a column"
+    return [
+        Case((shapes,), about=about)
+        for shapes, about in zip((mixed, picture, column), abouts, strict=True)
     ]
 
 
@@ -430,6 +456,7 @@ EXERCISE = Exercise(
         Task(
             id="13.1", name="learning_rate", title="Warm up, then come down", difficulty=2,
             importance=4, minutes=10, reference=learning_rate, cases=rate_cases,
+            graded_cases=drawn_rate_cases,
             read=f"{DEEPER}#how-far-to-step",
             wrong=[
                 Wrong("M264", rate_with(rise=lambda k, n: k / n, fall=late)),
@@ -470,6 +497,7 @@ EXERCISE = Exercise(
         Task(
             id="13.2", name="decay_groups", title="What shrinks and what does not", difficulty=2,
             importance=4, minutes=5, reference=decay_groups, cases=group_cases,
+            graded_cases=drawn_group_cases,
             read=f"{DEEPER}#how-far-to-step",
             wrong=[
                 Wrong("M267", groups_by(lambda name, shape: True)),

@@ -110,6 +110,15 @@ def total_cases(rng):
     return [Case(size, about=about.format(*size)) for size in sizes]
 
 
+def drawn_total_cases(rng):
+    """Every choice of tied tables and of biases, which a draw of both may leave out."""
+    cases = []
+    for tied, biases in ((True, True), (True, False), (False, True), (False, False)):
+        size = (*rng.integers(3, 60, size=5).tolist(), tied, biases)
+        cases.append(Case(size, about=f"tied = {tied}, biases = {biases}"))
+    return cases
+
+
 def counted(**factors):
     return lambda *sizes: total(*sizes, **factors)
 
@@ -406,7 +415,8 @@ EXERCISE = Exercise(
         ),
         Task(
             id="15.2", name="total", title="Count a decoder, to the last number", difficulty=3,
-            importance=4, minutes=15, reference=total, cases=total_cases, wrong=TOTAL_WRONG,
+            importance=4, minutes=15, reference=total, cases=total_cases,
+            graded_cases=drawn_total_cases, wrong=TOTAL_WRONG,
             read=f"{DEEPER}#what-that-count-leaves-out",
         ),
         Task(

@@ -491,23 +491,30 @@ OTHER_SHARES = [
 ]
 
 
-def run_cases(rng):
-    def draw(period, layer, head, after):
-        """A pattern twice, cut after a query; in the corrupted text its first copy is missing."""
-        model, pattern = hooked_model(rng), rng.permutation(20)[: period + 1]
-        there = int(rng.integers(1, period - 1))
-        clean = np.concatenate([pattern[:-1], pattern[: there + 1]])
-        corrupted, answer = clean.copy(), int(pattern[there + 1])
-        corrupted[there] = pattern[-1]
-        position = there + 1 if after else len(clean) - 1
-        scores = [log_softmax(model(ids)[-1])[answer] for ids in (clean, corrupted)]
-        if scores[0] - scores[1] < 1:
-            return draw(period, layer, head, after)
-        words = ["".join(chr(97 + token) for token in ids) for ids in (clean, corrupted)]
-        about = f"{words[0]} and {words[1]}, head {layer}.{head} at position {position}"
-        return Case((model, clean, corrupted, answer, layer, head, position, 8), about=about)
+def one_run(rng, period, layer, head, after):
+    """A pattern twice, cut after a query; in the corrupted text its first copy is missing."""
+    model, pattern = hooked_model(rng), rng.permutation(20)[: period + 1]
+    there = int(rng.integers(1, period - 1))
+    clean = np.concatenate([pattern[:-1], pattern[: there + 1]])
+    corrupted, answer = clean.copy(), int(pattern[there + 1])
+    corrupted[there] = pattern[-1]
+    position = there + 1 if after else len(clean) - 1
+    scores = [log_softmax(model(ids)[-1])[answer] for ids in (clean, corrupted)]
+    if scores[0] - scores[1] < 1:
+        return one_run(rng, period, layer, head, after)
+    words = ["".join(chr(97 + token) for token in ids) for ids in (clean, corrupted)]
+    about = f"{words[0]} and {words[1]}, head {layer}.{head} at position {position}"
+    return Case((model, clean, corrupted, answer, layer, head, position, 8), about=about)
 
-    return [draw(5, 0, 0, True), draw(7, 1, 2, False), draw(6, 0, 1, True), draw(8, 0, 0, True)]
+
+def run_cases(rng):
+    sizes = (5, 0, 0, True), (7, 1, 2, False), (6, 0, 1, True), (8, 0, 0, True)
+    return [one_run(rng, *size) for size in sizes]
+
+
+def drawn_run_cases(rng):
+    """Heads of the second layer: whoever patches the first one too gets another share."""
+    return [one_run(rng, period, 1, head, False) for period, head in ((6, 0), (8, 3), (9, 1))]
 
 
 # 16.8 ---------------------------------------------------------------------------------------
@@ -803,6 +810,7 @@ EXERCISE = Exercise(
         Task(
             id="16.7", name="restored", title="A hook that patches", difficulty=4, importance=5,
             minutes=20, reference=restored, cases=run_cases,
+            graded_cases=drawn_run_cases,
             read=f"{PAGE}#patch-which-path-does-the-fact-take",
             wrong=[
                 *(Wrong("M424", share_with(share, swap=True)) for share in (

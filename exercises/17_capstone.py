@@ -52,6 +52,17 @@ def softmax_cases(rng):
     ]
 
 
+def drawn_softmax_cases(rng):
+    """Hidden keys, and rows of very different level, in other numbers."""
+    scores = rng.integers(-64, 64, size=(3, 4)) / 32  # exact in float32 near 1000 too
+    hidden = np.where(np.arange(4) == rng.integers(4, size=(3, 1)), -np.inf, scores)
+    levels = np.array([1000.0, 900.0, 0.0])[rng.permutation(3), None]
+    return [
+        Case((hidden,), about="three rows, in each of which a key is hidden by minus infinity"),
+        Case((scores + levels,), about="three rows, near 1000, 900 and 0"),
+    ]
+
+
 def shifted_alike(answer, case):
     """A row is only differences."""
     return near(table(answer, case.args[0]), table(answer, case.args[0] - 2.5))
@@ -218,6 +229,13 @@ def loss_cases(rng):
     ]
 
 
+def drawn_loss_cases(rng):
+    logits, ids = rng.normal(size=(4, 5)), rng.integers(5, size=4)
+    place = int(rng.integers(3))
+    logits[place, ids[place + 1]] -= 900
+    return [Case((logits, ids), about="a token that was thought all but impossible came next")]
+
+
 def alike_for_all(answer, case):
     """Logits that know nothing cost ln V."""
     logits, ids = case.args
@@ -379,6 +397,7 @@ EXERCISE = Exercise(
         Task(
             id="17.1", name="softmax", title="Softmax", difficulty=1, importance=5, minutes=5,
             reference=softmax, cases=softmax_cases, wrong=SOFTMAX_WRONG,
+            graded_cases=drawn_softmax_cases,
             read="chapters/06_softmax.html#numbers-that-overflow",
             laws=[
                 Law(None, "a constant added to a row changes nothing", shifted_alike),
@@ -419,6 +438,7 @@ EXERCISE = Exercise(
         Task(
             id="17.6", name="loss", title="The loss", difficulty=3, importance=5, minutes=10,
             reference=loss, cases=loss_cases, wrong=LOSS_WRONG,
+            graded_cases=drawn_loss_cases,
             read="chapters/12_gpt2.html#a-loss-at-every-position",
             laws=[Law(None, "equal logits cost ln V", alike_for_all)],
         ),

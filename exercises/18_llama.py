@@ -141,6 +141,12 @@ def base_cases(rng):
     return [Case(size, about=words.format(*size)) for size in sizes]
 
 
+def drawn_base_cases(rng):
+    sizes = [(2 * int(rng.integers(3, 70)), int(n)) for n in rng.integers(50, 500_000, size=4)]
+    return [Case(size, about="d_k = {}, one turn in {:,} positions".format(*size))
+            for size in sizes]  # fmt: skip
+
+
 BASE_WRONG = [
     Wrong("M809", changed(base_for, turn=1)),
     Wrong("M810", changed(base_for, turn=360)),
@@ -729,6 +735,17 @@ def count_cases(rng):
     return [Case(size, about=f"{words}, {{}} bytes".format(*size)) for size in sizes]
 
 
+def drawn_count_cases(rng):
+    cases = []
+    for bytes_each in (1, 2, 4, 2):
+        kv_heads, each, half, layers = rng.integers(2, 7, size=4).tolist()
+        heads = kv_heads * each
+        vocab, d_ff = rng.integers((50, 200), (9_000, 2_000)).tolist()
+        size = vocab, 2 * half * heads, heads, kv_heads, layers, d_ff, bytes_each
+        cases.append(Case(size, about=f"{heads} query heads, {kv_heads} KV heads"))
+    return cases
+
+
 def counted(**factors):
     return lambda *sizes: count(*sizes, **factors)
 
@@ -771,6 +788,7 @@ EXERCISE = Exercise(
         Task(
             id="18.2", name="base_for", title="A base for a longer text", difficulty=3,
             importance=3, minutes=12, reference=base_for, cases=base_cases,
+            graded_cases=drawn_base_cases,
             wrong=BASE_WRONG, read=ROTARY,
         ),
         Task(
@@ -812,6 +830,7 @@ EXERCISE = Exercise(
         Task(
             id="18.9", name="count", title="Count SmolLM2", difficulty=2, importance=4,
             minutes=10, reference=count, cases=count_cases, wrong=COUNT_WRONG,
+            graded_cases=drawn_count_cases,
             read=f"{PAGE}#the-whole-of-smollm2",
         ),
     ],

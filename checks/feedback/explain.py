@@ -97,7 +97,8 @@ def _raised(task: Task, got: Outcome, blocks: dict[str, Any]) -> Verdict:
     mistake = got.mistake
     words = error_words(mistake), about_library(task, mistake), about_integers(mistake)
     sentences = (about_shapes(mistake), *words)
-    return make_verdict(task, Status.RAISED, *filter(None, sentences), **blocks)
+    sentences = filter(None, sentences)
+    return make_verdict(task, Status.RAISED, *sentences, mistake=mistake, **blocks)
 
 
 def _difference_words(task: Task, difference: Difference) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from checks.feedback.blocks import Shown, html_with_code, row_of, side_by_side
 from checks.feedback.misconceptions import Misconception, heading_of, is_written
+from checks.run.errors import Mistake
 from checks.status import Status
 from checks.task import Task
 
@@ -32,6 +33,7 @@ class Verdict:
     sides: tuple[Shown, ...] = ()
     read: str = ""
     right: float = 0.0  # the share of the cases on which the answer is right
+    mistake: Mistake | None = None  # the error that the sentences quote
 
     @property
     def passed(self) -> bool:
@@ -40,16 +42,18 @@ class Verdict:
 
     def __repr__(self) -> str:
         lines = [f"{self.task} {self.title}: {self.status.words}."]
-        lines += self.sentences
-        if self.about:
-            lines.append(f"Case: {self.about}.")
-        for block in self.given:
-            lines += [f"  {block.caption}", *(f"    {row}" for row in block.body.splitlines())]
-        lines += side_by_side(self.sides)
+        lines += [*self.sentences, *self.case_lines()]
         if self.read:
             numbers = f" ({', '.join(self.misconceptions)})" if self.misconceptions else ""
             lines.append(f"Read: {place_in_words(self.read)}.{numbers}")
         return "\n".join(lines)
+
+    def case_lines(self) -> list[str]:
+        """The case on which the verdict is told, what was expected, and what came."""
+        lines = [f"Case: {self.about}."] if self.about else []
+        for block in self.given:
+            lines += [f"  {block.caption}", *(f"    {row}" for row in block.body.splitlines())]
+        return [*lines, *side_by_side(self.sides)]
 
     def _repr_html_(self) -> str:
         kind = self.status.replace(" ", "-")

@@ -130,6 +130,16 @@ def low_precision(dtype: str) -> str:
     )
 
 
+def too_coarse(task: Task, dtype: str, ideas: Sequence[str]) -> Verdict:
+    """The verdict on numbers of low precision, which a mistake of this task could give as well."""
+    named = " and ".join(misconceptions()[idea].name for idea in ideas)
+    text = (
+        f"Your numbers are {dtype}. In so few digits the right result cannot be told from a "
+        f"mistake: {named}. Keep the precision of the arguments."
+    )
+    return make_verdict(task, Status.WRONG, text)
+
+
 def ended_early(task: Task, outcome: Outcome) -> Verdict:
     """The verdict on an answer that gave no result to compare."""
     if outcome.status == Status.TOO_SLOW:

@@ -59,6 +59,10 @@ class Elsewhere:
         """What `driver(answer, *args)` gives there."""
         raise NotImplementedError
 
+    def held_bytes(self, args: tuple, library: str) -> tuple[int, Any]:
+        """How many bytes more its process held at once, seen from outside, and what it returned."""
+        raise NotImplementedError
+
 
 def run_driver(answer: Any, driver: Callable, *args: Any) -> Any:
     """Run a driver where the answer lives: here, or in its own process."""
@@ -85,17 +89,19 @@ def observe(
     seconds: float | None = None,
     file: str | None = None,
     watch: bool = True,
+    copied: Callable = np.array,
 ) -> Outcome:
     """Call the answer once on copies of the case, made for the array library named.
 
     `file` is where the learner's code stands, if it is not where the answer is defined;
-    with `watch`, arguments that it changed are looked for, which costs more than a small call.
+    with `watch`, arguments that it changed are looked for, which costs more than a small call;
+    `copied` copies the arrays of the case for it.
     """
     seconds = SECONDS if seconds is None else seconds
     if isinstance(answer, Elsewhere) and answer.runs(call):
         return answer.observe(case, library, call, seconds)
     file = file or source_file(answer)
-    args, kwargs = convert(case.args, library), convert(case.kwargs, library)
+    args, kwargs = (convert(given, library, copied) for given in (case.args, case.kwargs))
     misfit = None if call else signature_misfit(answer, args, kwargs)
     if misfit:
         return Outcome(Status.NOT_UNDERSTOOD, mistake=Mistake("TypeError", misfit))
@@ -165,20 +171,23 @@ def is_empty(answer: Any) -> bool:
     return {step.opname for step in dis.get_instructions(code)} <= IDLE
 
 
-def convert(value: Any, library: str) -> Any:
-    """A fresh copy of a value whose arrays belong to numpy, torch, or torch32 (in float32)."""
+def convert(value: Any, library: str, copied: Callable = np.array) -> Any:
+    """A fresh copy of a value whose arrays belong to numpy, torch, or torch32 (in float32).
+
+    `copied` makes the copy of an array: in memory that somebody else watches, for example.
+    """
     if isinstance(value, np.ndarray):
-        return np.array(value) if library == "numpy" else _to_tensor(value, library)
+        return copied(value) if library == "numpy" else _to_tensor(value, library, copied)
     torch = sys.modules.get("torch")
     if torch is not None and type(value) is torch.Tensor:
         kept = value.detach().clone()
         return kept.cpu().numpy() if library == "numpy" else kept
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(convert(item, library) for item in value))
+        return type(value)(*(convert(item, library, copied) for item in value))
     if isinstance(value, (tuple, list)):
-        return type(value)(convert(item, library) for item in value)
+        return type(value)(convert(item, library, copied) for item in value)
     if isinstance(value, dict):
-        return {key: convert(item, library) for key, item in value.items()}
+        return {key: convert(item, library, copied) for key, item in value.items()}
     return copy.deepcopy(value)
 
 
@@ -205,8 +214,8 @@ def _without_gradient(value: Any) -> Any:
     return value
 
 
-def _to_tensor(value: np.ndarray, library: str) -> Any:
+def _to_tensor(value: np.ndarray, library: str, copied: Callable = np.array) -> Any:
     import torch
 
-    made = torch.from_numpy(np.array(value))
-    return made.float() if library == "torch32" and made.is_floating_point() else made
+    narrow = library == "torch32" and value.dtype.kind == "f"
+    return torch.from_numpy(copied(value.astype(np.float32) if narrow else value))

@@ -16,7 +16,8 @@ MOST_SHOWN = 20_000
 class TaskGrade:
     """The points of one task, and the sentences that explain them.
 
-    `right` is the share of the hidden cases on which a wrong answer was right.
+    `right` is the share of the hidden cases on which a wrong answer was right. A student may read
+    `sentences`, `case` and the own `code`, and not `shown`, which quotes hidden numbers.
     """
 
     task: str
@@ -29,6 +30,8 @@ class TaskGrade:
     read: str = ""
     version: str = ""
     right: int | float = 0.0
+    code: str = ""
+    case: str = ""
 
     def __post_init__(self) -> None:
         sentences = tuple(sentence[:MOST_SENTENCE] for sentence in self.sentences)

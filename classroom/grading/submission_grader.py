@@ -6,6 +6,7 @@ import difflib
 import hashlib
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -17,16 +18,26 @@ from checks.notebook import defines
 from checks.status import Status
 from checks.wire.values import ABSENT
 from classroom.grading.grades import SubmissionGrade, TaskGrade
+from classroom.grading.hidden_cases import hidden_task
+from classroom.grading.student_words import for_student
+from classroom.grading.task_grades import (
+    Failure,
+    grade_ended,
+    grade_failed_cell,
+    grade_unjudged,
+    grade_verdict,
+    unsolved,
+)
 from classroom.provided import exercise_named, make_provider, provided_functions
 from classroom.sandbox.isolation import FIRST_USER, ROOT, Limits
 from classroom.sandbox.remote_answer import answer_named, run_cells
 from classroom.sandbox.sandbox import Sandbox, SandboxEndedError
-from classroom.status import OF_CHECKS, GradeStatus
+from classroom.status import GradeStatus
 from classroom.submissions import Submission
 
 DEFINITION = re.compile(r"^(?:def|class)[ \t]+(\w+)", re.MULTILINE)
 MAX_NAME, MAX_NAMES = 60, 300
-Failure = dict[str, Any] | SandboxEndedError  # of a cell that raised, or that was left out
+NO_RESULT = (Status.TOO_SLOW, Status.NOT_ATTEMPTED)  # which hidden cases would only repeat
 MAX_LEFT_OUT = 3  # cells of one submission that may end its sandbox, each a new one
 
 
@@ -92,6 +103,8 @@ class SubmissionGrader:
     def __init__(self, submission: Submission, plan: GradingPlan, tasks: list[Task], user: int):
         self.sources, self.plan, self.tasks, self.user = submission.sources, plan, tasks, user
         self.grades: dict[str, TaskGrade] = {}
+        self.shown: dict[str, Verdict] = {}
+        self.step: Callable[[Task, Any], TaskGrade | None] = self.judge_shown
         self.left_out: dict[int, SandboxEndedError] = {}
         self.until = time.monotonic() + plan.limits.submission
 
@@ -127,27 +140,50 @@ class SubmissionGrader:
             self.plan.isolated, self.until,
         ) as sandbox:  # fmt: skip
             cells = run_cells(sandbox, self.sources, self.left_out)
-            for task in self.tasks:
-                if task.id in self.grades:
-                    continue
-                self.grades[task.id] = self.grade_task(sandbox, task, cells)
-                if sandbox.ended:
-                    self.grades[task.id] = grade_ended(task, sandbox.ended)
-                    return
+            # All shown cases come first: an answer that has seen hidden numbers could tell them.
+            for step in (self.judge_shown, self.judge_hidden):
+                self.step = step
+                for task in self.tasks:
+                    if task.id in self.grades:
+                        continue
+                    if grade := self.grade_task(sandbox, task, cells):
+                        self.grades[task.id] = grade
+                    if sandbox.ended:
+                        self.grades[task.id] = grade_ended(task, sandbox.ended)
+                        return
 
-    def grade_task(self, sandbox: Sandbox, task: Task, cells: list[dict[str, Any]]) -> TaskGrade:
-        """Judge the answer to one task; `cells` says how each cell ended."""
+    def judge_shown(self, task: Task, answer: Any) -> TaskGrade | None:
+        """Judge an answer on the shown cases; that is a grade only where it gives no result."""
+        verdict = self.shown.get(task.id) or judge(task, answer)
+        self.shown[task.id] = verdict
+        return self.graded(task, verdict) if verdict.status in NO_RESULT else None
+
+    def judge_hidden(self, task: Task, answer: Any) -> TaskGrade:
+        """Judge an answer on the hidden cases."""
+        return self.graded(task, judge(hidden_task(task), answer, self.plan.seed))
+
+    def graded(self, task: Task, verdict: Verdict) -> TaskGrade:
+        """Turn a verdict into a grade with the words that its student may read."""
+        grade = grade_verdict(task, verdict)
+        return for_student(grade, task, verdict, self.shown[task.id], self.sources)
+
+    def grade_task(
+        self, sandbox: Sandbox, task: Task, cells: list[dict[str, Any]]
+    ) -> TaskGrade | None:
+        """Judge the answer to one task by this step; `cells` says how each cell ended."""
         failure = self.failure(task, cells)
         try:
             answer = answer_named(sandbox, task.name)
         except LookupError:
-            return grade_failed_cell(task, failure) if failure else self.grade_missing(task)
+            if not failure:
+                return self.grade_missing(task)
+            return grade_failed_cell(task, failure, self.sources)
         except SandboxEndedError as ended:
             return grade_ended(task, ended)
         if isinstance(failure, dict) and failure.get("error") == "SyntaxError":
-            return grade_failed_cell(task, failure)
+            return grade_failed_cell(task, failure, self.sources)
         try:
-            return grade_verdict(task, judge(task, answer, self.plan.seed))
+            return self.step(task, answer)
         except SandboxEndedError as ended:
             return grade_ended(task, ended)
         except MemoryError:
@@ -166,9 +202,7 @@ class SubmissionGrader:
         sentences += [f"There is a `{near[0]}`: should it have this name?"] if near else []
         return unsolved(task, GradeStatus.NOT_ATTEMPTED, *sentences)
 
-    def failure(
-        self, task: Task, cells: list[dict[str, Any]]
-    ) -> dict[str, Any] | SandboxEndedError:
+    def failure(self, task: Task, cells: list[dict[str, Any]]) -> Failure:
         """How the last cell that defines this task's name failed, or a cell that imports it."""
         pairs = list(zip(reversed(self.sources), reversed(cells), strict=True))
         for number, (source, cell) in enumerate(pairs, 1):
@@ -179,51 +213,6 @@ class SubmissionGrader:
         word = re.compile(rf"\b{task.name}\b")
         mentions = [cell for source, cell in pairs if word.search(source)]
         return next((cell for cell in mentions if ABSENT in str(cell.get("message"))), {})
-
-
-def unsolved(task: Task, status: GradeStatus, *sentences: str) -> TaskGrade:
-    """The grade of a task that earns nothing, with the reasons."""
-    return TaskGrade(task.id, status, 0, task.importance, sentences, read=task.read)
-
-
-def grade_failed_cell(task: Task, failure: Failure) -> TaskGrade:
-    """Grade a task whose cell stopped with an error, or was left out."""
-    if isinstance(failure, SandboxEndedError):
-        number = f"cell {failure.cell + 1}"
-        sentence = f"The cell that defines `{task.name}` ({number}) was left out: {failure}."
-        return unsolved(task, failure.status, sentence)
-    kind, message = str(failure["error"])[:60], str(failure.get("message", ""))[:600]
-    line = f" (line {failure['line']})" if failure.get("line") else ""
-    status = GradeStatus.REFUSED if ABSENT in message else GradeStatus.CRASHED
-    sentence = f"The cell that defines `{task.name}` stopped with {kind}: {message}{line}"
-    return unsolved(task, status, sentence)
-
-
-def grade_verdict(task: Task, verdict: Verdict) -> TaskGrade:
-    """Turn a verdict into a grade; some errors have a status of their own."""
-    status = OF_CHECKS.get(verdict.status, GradeStatus.WRONG)
-    text = " ".join(verdict.sentences)
-    if verdict.status == Status.RAISED and "MemoryError" in text:
-        status = GradeStatus.OUT_OF_MEMORY
-    if ABSENT in text:
-        status = GradeStatus.REFUSED
-    points = task.importance if status == GradeStatus.PASSED else 0
-    right = 0.0 if status == GradeStatus.REFUSED else verdict.right
-    return TaskGrade(
-        task.id, status, points, task.importance, verdict.sentences, verdict.misconceptions,
-        repr(verdict), verdict.read, right=right,
-    )  # fmt: skip
-
-
-def grade_ended(task: Task, ended: SandboxEndedError) -> TaskGrade:
-    """Grade a task during which the sandbox ended."""
-    return unsolved(task, ended.status, f"`{task.name}` could not be judged: {ended}.")
-
-
-def grade_unjudged(task: Task, error: Exception) -> TaskGrade:
-    """Grade a task on which the grader itself failed."""
-    message = f"the grader itself failed: {type(error).__name__}: {str(error)[:300]}"
-    return unsolved(task, GradeStatus.NOT_GRADED, message)
 
 
 @cache

@@ -12,6 +12,7 @@ from classroom.grading.grades import SubmissionGrade, TaskGrade
 from classroom.grading.submission_grader import GradingPlan, SubmissionGrader, grade_submission
 from classroom.sandbox.remote_answer import answer_named
 from classroom.sandbox.sandbox import Sandbox, SandboxEndedError
+from classroom.status import GradeStatus
 from classroom.submissions import Submission
 
 TRANSCRIPT = Path(__file__).with_name("transcript.py")
@@ -90,6 +91,8 @@ def rerun_text(rerun: Rerun, plan: GradingPlan) -> str:
         )
         for sentence in grade.sentences:
             text.add(sentence, "  ")
+        if grade.shown and grade.status != GradeStatus.PASSED:
+            text.add(f"The hidden cases, for you alone:\n{grade.shown}", "  ")
         cells = [n for n, source in enumerate(rerun.sources, 1) if defines(source, task.name)]
         for number in cells[-1:]:
             text.add(f"cell {number}:", "  ")

@@ -35,6 +35,7 @@ INSIDE = (
     "checks/wire/messages.py",
     "checks/wire/values.py",
     "classroom/sandbox/provided_modules.py",
+    "classroom/sandbox/shared_arguments.py",
     "classroom/sandbox/worker.py",
 )
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache")

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from checks.run.call import Elsewhere, Mistake, Outcome
+from checks.run.clock import TooSlow
 from checks.run.library_used import LIBRARIES
 from checks.run.nodes import NODES
 from checks.status import OF_A_CALL, Status
 from checks.task import Case
 from checks.wire.values import Lent, error_named, put_together, taken_apart
 from classroom.sandbox.sandbox import Sandbox, SandboxEndedError
+from classroom.sandbox.shared_arguments import Placed
+from classroom.sandbox.usage import resource_usage
 from classroom.status import GradeStatus
 
 DRIVERS = "checks.drivers"
@@ -33,6 +37,7 @@ class RemoteAnswer(Elsewhere):
     def observe(self, case: Case, library: str, call: Callable | None, seconds: float) -> Outcome:
         """Call the answer in the sandbox and describe the outcome."""
         lent: list[Callable] = []
+        placed = Placed(self._sandbox.arguments, case, library)
         seconds = min(seconds, self._sandbox.limits.call)
         message = {
             "do": "observe", "of": self._key, "library": library, "seconds": seconds,
@@ -48,10 +53,31 @@ class RemoteAnswer(Elsewhere):
             reply = self._sandbox.ask(message, seconds + GRACE, call_lent(lent))
         except SandboxEndedError as ended:
             return ended_outcome(ended)
+        changed = placed.changed_arguments()
         named = reply.get("libraries")
         named = frozenset(map(str, named)) if isinstance(named, list) else frozenset()
         self.__dict__.update(has_torch=reply.get("torch") is True, libraries=named & LIBRARIES)
-        return parse_outcome(reply)
+        outcome = parse_outcome(reply)
+        return replace(outcome, changed=outcome.changed or changed)
+
+    def held_bytes(self, args: tuple, library: str) -> tuple[int, Any]:
+        """Measure from outside what its process holds more while it works, and what it returns."""
+        few = tuple(arg[:4] if hasattr(arg, "shape") else arg for arg in args)
+        self._plain_call(few, library)  # what is loaded at the first call is not counted
+        sandbox = self._sandbox
+        before = resource_usage(sandbox.process.pid, sandbox.limits.memory)[1]
+        sandbox.most_held = before
+        returned = self._plain_call(args, library)
+        return sandbox.most_held - before, returned
+
+    def _plain_call(self, args: tuple, library: str) -> Any:
+        outcome = self.observe(Case(args), library, None, self._sandbox.limits.call)
+        if outcome.status == Status.TOO_SLOW:
+            raise TooSlow
+        if outcome.status != Status.RETURNED:
+            mistake = outcome.mistake
+            raise error_named(mistake.type, mistake.message) if mistake else NotImplementedError
+        return put_together(outcome.value)
 
     def drive(self, driver: Callable, args: tuple) -> Any:
         """Run a driver in the sandbox."""

@@ -31,6 +31,7 @@ from classroom.sandbox.isolation import (
     unsandboxed_command,
     worker_environment,
 )
+from classroom.sandbox.shared_arguments import VARIABLE, shared_memory
 from classroom.sandbox.system_calls import filter_file, join_new_session_keyring
 from classroom.sandbox.usage import resource_usage
 from classroom.status import GradeStatus
@@ -69,6 +70,7 @@ class Sandbox:
 
     def __enter__(self) -> Sandbox:
         self.ended: SandboxEndedError | None = None
+        self.arguments, self.most_held = shared_memory(), 0
         self.process = self._started()
         for pipe in (self.process.stdin, self.process.stdout):
             os.set_blocking(pipe.fileno(), False)
@@ -89,10 +91,11 @@ class Sandbox:
         calls = filter_file() if self.isolated else os.open(os.devnull, os.O_RDONLY)
         try:
             return subprocess.Popen(
-                command(self.limits, self.user, calls), pass_fds=[calls],
+                command(self.limits, self.user, calls), pass_fds=[calls, self.arguments],
                 preexec_fn=join_new_session_keyring if self.isolated else None,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                start_new_session=True, env=worker_environment(), bufsize=0,
+                start_new_session=True, bufsize=0,
+                env=worker_environment() | {VARIABLE: str(self.arguments)},
             )  # fmt: skip
         finally:
             os.close(calls)
@@ -102,6 +105,7 @@ class Sandbox:
         with suppress(OSError):
             self.process.stdin.close()
         self.process.stdout.close()
+        os.close(self.arguments)
 
     def end(self, status: GradeStatus, detail: str) -> SandboxEndedError:
         """Kill it and all its children; the first reason is kept."""
@@ -206,6 +210,7 @@ class Sandbox:
         if self.last_look > self.deadline:
             raise self._timed_out()
         count, held = resource_usage(self.process.pid, self.limits.memory)
+        self.most_held = max(self.most_held, held)
         if held > self.limits.memory:
             raise self.end(
                 GradeStatus.OUT_OF_MEMORY, f"it held more than {self.limits.memory >> 20} MiB"

@@ -7,6 +7,7 @@ course, so no right answer is known here. Every reply is data; a forged reply is
 from __future__ import annotations
 
 import importlib
+import mmap
 import os
 import signal
 import sys
@@ -27,6 +28,7 @@ from checks.task import Case
 from checks.wire.messages import packed, receive
 from checks.wire.values import Lent, error_named, fits, knows_torch, put_together
 from classroom.sandbox.provided_modules import ProvidedModules
+from classroom.sandbox.shared_arguments import SIZE, VARIABLE, placer
 
 ALONE = "--alone"  # said by the command that gives this process a process namespace of its own
 
@@ -71,6 +73,7 @@ class StudentNamespace:
         self.names: dict[str, Any] = {}
         self.lent: list[Any] = []
         self.shell: Any = None
+        self.memory = mmap.mmap(int(os.environ[VARIABLE]), SIZE)
 
     def borrow(self, number: int) -> Callable:
         """Represent a function of the grader."""
@@ -126,8 +129,9 @@ class StudentNamespace:
         )
         driver = load_driver(message["driver"])
         return observe(
-            self.look_up(message["of"]), case, message["library"], driver, message["seconds"]
-        )
+            self.look_up(message["of"]), case, message["library"], driver, message["seconds"],
+            copied=placer(self.memory),
+        )  # fmt: skip
 
     def look_up(self, key: str | int) -> Any:
         """Return an answer by its name, or a lent object by its number."""

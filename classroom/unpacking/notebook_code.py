@@ -101,7 +101,9 @@ def code_sources(raw: bytes) -> tuple[str, ...]:
     except UnicodeDecodeError:
         raise RejectedError(UNREADABLE, "a notebook must be text in UTF-8") from None
     except (ValueError, RecursionError) as error:
-        raise RejectedError(UNREADABLE, f"it is not a notebook: {str(error)[:100]}") from None
+        reason = f"it is not a notebook, or only the beginning of one ({str(error)[:100]})"
+        text = f"{reason}. Save the notebook and upload it again"
+        raise RejectedError(UNREADABLE, text) from None
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list):
         raise RejectedError(UNREADABLE, "a notebook must have cells, and it has no list of cells")

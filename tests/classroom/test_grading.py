@@ -25,6 +25,7 @@ from classroom.grading import batch, submission_grader
 from classroom.grading.batch import grade_class, read_secret
 from classroom.grading.grades import SubmissionGrade, TaskGrade, from_json
 from classroom.grading.grades_table import grades_csv, read_grades
+from classroom.grading.hidden_cases import hidden_task
 from classroom.grading.results_log import ResultsLog
 from classroom.grading.submission_grader import GradingPlan
 from classroom.provided import exercise_named, provided_functions
@@ -214,7 +215,7 @@ def attention(q, k, v):
 
 
 def test_a_wrong_answer_earns_for_its_right_cases_only_where_the_teacher_says_so(folder, tmp_path):
-    cases = exercise_named(PLAN.exercise)["7.2"].draw(PLAN.seed)
+    cases = hidden_task(exercise_named(PLAN.exercise)["7.2"]).draw(PLAN.seed)
     share = sum(len(case.args[0]) == len(case.args[1]) for case in cases) / len(cases)
     assert 0 < share < 1
     (folder / "dora.ipynb").write_text(notebook(FIRST, MIX, SQUARE), "utf8")
@@ -359,6 +360,22 @@ def test_the_secret_is_made_once_and_kept_from_others(tmp_path):
     (tmp_path / "short").write_text("x")
     with pytest.raises(ValueError, match="must hold a secret"):
         read_secret(tmp_path / "short")
+
+
+def test_a_new_secret_on_request_keeps_the_old_one(folder, tmp_path, capsys):
+    words = ["grade", str(folder), "--exercise", PLAN.exercise, "--tasks", "7.1", "--out",
+             str(tmp_path / "g.csv"), "--secret", str(tmp_path / "secret"),
+             "--i-trust-these-students"]  # fmt: skip
+    (folder / "anna.ipynb").unlink()
+    (folder / "bert.ipynb").unlink()
+    assert main(words) == 0
+    first = read_secret(tmp_path / "secret")
+    assert main([*words, "--new-secret"]) == 0
+    assert "New hidden cases" in capsys.readouterr().out
+    name = GradingPlan(PLAN.exercise, first).fingerprint
+    assert read_secret(tmp_path / "secret") != first
+    assert read_secret(tmp_path / f"secret.{name}") == first
+    assert (tmp_path / "secret").stat().st_mode & 0o077 == 0
 
 
 def test_hidden_cases_follow_the_secret():
