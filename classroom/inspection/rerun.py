@@ -34,7 +34,9 @@ class WatchedGrader(SubmissionGrader):
 
     pieces: tuple[tuple[str, str], ...] = ()
 
-    def grade_task(self, sandbox: Sandbox, task: Task, cells: list[dict[str, Any]]) -> TaskGrade:
+    def grade_task(
+        self, sandbox: Sandbox, task: Task, cells: list[dict[str, Any]]
+    ) -> TaskGrade | None:
         """Judge a task, then fetch what was printed until now."""
         grade = super().grade_task(sandbox, task, cells)
         try:
