@@ -38,10 +38,11 @@ NUMPY_ALONE = [
     "lib.shapes", "lib.seeds", "lib.functional", "lib.by_hand", "lib.datasets.stories",
     "lib.attention.dot_product", "lib.attention.masks", "lib.attention.positions",
     "lib.attention.heads", "lib.attention.tiled", "lib.debugging.numpy_gpt2",
-    "lib.debugging.broken_models", "lib.debugging.experiments", "lib.debugging.decision_tree",
+    "lib.debugging.broken_models", "lib.debugging.experiments", "lib.debugging.findings",
+    "lib.debugging.decision_tree",
     "lib.text.word_vectors", "lib.text.word_pieces", "lib.models.hidden_states",
     "lib.pretrained.minilm", "lib.pretrained.numpy_encoder", "lib.interpretability.linear_probes",
-    "checks", "checks.drivers",
+    "checks", "checks.drivers", "checks.capstone_drivers",
 ]  # fmt: skip
 
 FRAME = ["Before you start", "By hand", "Try it", "In a real model", "Exercises",

@@ -3,7 +3,7 @@
 import { fmt } from "./arithmetic.js";
 import { button, column, frame, grid, h, numberCell, readout, row, unique } from "./kit.js";
 
-const VISIBLE = 1e-6; // of lib.debugging.decision_tree: numbers that differ by less are the same
+const VISIBLE = 1e-6; // of lib.debugging.findings: numbers that differ by less are the same
 const LARGEST = 60; // of the denominators that are written as fractions
 
 /** The order of the suspects that a seed gives, as lib.debugging.broken_models.lineup shuffles them. */
@@ -40,35 +40,23 @@ export function differences(one, other) {
     .map(([i, j]) => [i, j]);
 }
 
-const differ = (one, other) => differences(one, other).length > 0;
-
-/** Whether a diagnosis agrees with what one experiment shows of a suspect. */
-export function agrees(cases, suspect, candidate, key) {
-  const right = cases.experiments.find((one) => one.key === key).table;
-  const expected = candidate.tables[key];
-  // Where chance has a part, all that can be expected is that the numbers are not the right ones.
-  if (candidate.chance && differ(expected, right)) return differ(suspect.tables[key], right);
-  return !differ(expected, suspect.tables[key]);
+/** Whether a diagnosis agrees with what one experiment finds about a suspect: words, not numbers. */
+export function agrees(suspect, candidate, key) {
+  return candidate.findings[key] === suspect.findings[key];
 }
 
 /** The names that agree with all the experiments that were asked for. */
 export function fitting(cases, suspect, asked) {
-  return cases.suspects.filter((one) => asked.every((key) => agrees(cases, suspect, one, key)));
+  return cases.suspects.filter((one) => asked.every((key) => agrees(suspect, one, key)));
 }
 
-/** A number that speaks against a diagnosis, in words; nothing if none does. */
+/** A finding that speaks against a diagnosis, in words; nothing if none does. */
 export function against(cases, suspect, candidate, asked) {
-  // The experiments stand in the order of how exact they are, so the plainest reason is found first.
-  const speaks = ({ key }) => asked.includes(key) && !agrees(cases, suspect, candidate, key);
+  const speaks = ({ key }) => asked.includes(key) && !agrees(suspect, candidate, key);
   const experiment = cases.experiments.find(speaks);
   if (!experiment) return "";
-  const { key } = experiment;
-  if (candidate.chance && !differ(suspect.tables[key], experiment.table))
-    return `In \u201c${experiment.name}\u201d the numbers would not be the right ones; they are.`;
-  const [i, j] = differences(candidate.tables[key], suspect.tables[key])[0];
-  const where = [experiment.rows[i], experiment.columns[j]].join(", ");
-  const [wanted, found] = [candidate, suspect].map((one) => written(experiment, one.tables[key][i][j]));
-  return `In \u201c${experiment.name}\u201d, ${where}, it would put out ${wanted}; here stands ${found}.`;
+  const [wanted, found] = [candidate, suspect].map((one) => one.findings[experiment.key]);
+  return `With it, \u201c${experiment.name}\u201d finds: ${wanted}. Here it finds: ${found}.`;
 }
 
 /** What to answer to a name: it is proved, refuted, or open. */
@@ -80,7 +68,7 @@ export function verdict(cases, suspect, candidate, asked) {
     return {
       kind: "open",
       text: asked.length
-        ? `Not proved. Nothing shown speaks against \u201c${candidate.name}\u201d, and nothing against ${left - 1} other ${left > 2 ? "names" : "name"}. Ask for another experiment.`
+        ? `Not proved. What you found fits \u201c${candidate.name}\u201d, and also ${left - 1} other ${left > 2 ? "names" : "name"}. Ask for another experiment.`
         : "Not proved: no experiment has been asked for yet.",
     };
   return { kind: "proved", text: `Proved: ${suspect.name}. ${suspect.sign}` };
@@ -123,7 +111,8 @@ function render({ model, el }) {
   );
   const does = h("p", { class: "kit-note", "data-name": "does" });
   const tables = h("div", { class: "kit-row", "data-name": "tables" });
-  const differs = readout({ label: "Differs:", live: true, name: "differs" });
+  const differs = readout({ label: "Differs:", name: "differs" });
+  const finding = readout({ label: "Found:", live: true, name: "finding" });
   const id = unique("diagnosis");
   const names = cases.suspects.map((one) => one.name).sort();
   const diagnosis = h("select", { id, class: "kit-field" }, h("option", { value: "" }, "choose a name"), ...names.map((name) => h("option", { value: name }, name)));
@@ -177,6 +166,7 @@ function render({ model, el }) {
       tables.replaceChildren();
       does.textContent = "Ask for an experiment.";
       differs.set("nothing was asked for yet");
+      finding.set("nothing yet");
       return;
     }
     const found = suspect().tables[key];
@@ -190,6 +180,7 @@ function render({ model, el }) {
     does.textContent = `${experiment.does} Right: ${experiment.right}`;
     tables.replaceChildren(...both);
     differs.set(comparison(experiment, found));
+    finding.set(suspect().findings[key]);
   }
 
   function draw() {
@@ -211,7 +202,7 @@ function render({ model, el }) {
     compare(note.shown);
     diagnosis.value = note.guess;
     diagnosis.disabled = Boolean(note.state);
-    reply.set(note.reply || "Name the fault when the tables prove it.");
+    reply.set(note.reply || "Name the fault when what you found leaves one name.");
     reply.el.classList.toggle("kit-alarm", note.reply.startsWith("Not \u201c"));
     const named = notes.filter((one) => one.state === "proved").length;
     const tree = new Set(suspect().walk.map(([key]) => key)).size;
@@ -233,7 +224,7 @@ function render({ model, el }) {
       h("div", { class: "kit-label" }, "experiments: ask for one"),
       h("div", { class: "kit-words", role: "group", "aria-label": "experiments" }, ...experiments),
     ),
-    column(does, tables, differs.el),
+    column(does, tables, differs.el, finding.el),
     column(
       h("label", { for: id, class: "kit-label" }, "your diagnosis"),
       diagnosis,

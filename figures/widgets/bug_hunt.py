@@ -6,9 +6,10 @@ import traitlets
 from figures import palette, plots
 from figures.svg import Figure
 from figures.widgets import Interactive
-from lib.debugging.broken_models import SUSPECTS, DropoutLeftOn
-from lib.debugging.decision_tree import VISIBLE, diagnose
+from lib.debugging.broken_models import SUSPECTS
+from lib.debugging.decision_tree import diagnose
 from lib.debugging.experiments import EXPERIMENTS
+from lib.debugging.findings import all_findings, differs
 from lib.debugging.numpy_gpt2 import Model
 
 RIGHT = {key: experiment(Model) for key, experiment in EXPERIMENTS.items()}
@@ -19,7 +20,8 @@ SHOWN = {kind.key: {key: run(kind) for key, run in EXPERIMENTS.items()} for kind
 def cases() -> dict[str, list]:
     """Return the data of the figure: experiments with the right results, suspects with theirs.
 
-    `walk` is the path through the decision tree; `chance` is True if the results are random.
+    `findings` is what each experiment shows in words, and the only thing that proves a name;
+    `walk` is the path through the decision tree.
     """
     return {
         "experiments": [
@@ -35,7 +37,7 @@ def cases() -> dict[str, list]:
         "suspects": [
             {
                 "key": kind.key, "name": kind.name, "sign": kind.sign,
-                "chance": kind is DropoutLeftOn,
+                "findings": all_findings(SHOWN[kind.key], RIGHT),
                 "walk": [
                     [question.experiment, question.asks, "yes" if answer else "no"]
                     for question, answer in diagnose(SHOWN[kind.key], RIGHT)[0]
@@ -50,7 +52,7 @@ def cases() -> dict[str, list]:
 def seen_by() -> np.ndarray:
     """Which suspect differs from the right model in which experiment: (suspect, experiment)."""
     return np.array([
-        [np.abs(shown[key] - RIGHT[key]).max() > VISIBLE for key in EXPERIMENTS]
+        [differs(shown[key], RIGHT[key]) for key in EXPERIMENTS]
         for shown in SHOWN.values()
     ])  # fmt: skip
 

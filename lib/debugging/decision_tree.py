@@ -1,107 +1,71 @@
-"""A decision tree that names a fault from the results of a few experiments."""
+"""A decision tree that names a fault from what a few experiments find."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
-Table = Float[np.ndarray, "n features"]
+from lib.debugging.findings import all_findings
 
-VISIBLE = 1e-6
-"""Numbers that differ by less than this count as equal."""
+Table = Float[np.ndarray, "n features"]
 
 
 @dataclass(frozen=True)
 class Question:
-    """One node of the tree: an experiment, a question about its result, and the next nodes."""
+    """A node of the tree: an experiment, a question, the words that mean yes, the next nodes."""
 
     experiment: str
     asks: str
-    holds: Callable[[Table, Table], bool]
+    words: tuple[str, ...]
     yes: "Question | str"
     no: "Question | str"
 
-
-def _differs(shown: Table, right: Table) -> bool:
-    return bool(np.abs(shown - right).max() > VISIBLE)
-
-
-def _same(shown: Table, right: Table) -> bool:
-    return not _differs(shown, right)
-
-
-def _sorted(table: Table) -> Table:
-    return np.sort(table, axis=None).reshape(table.shape)
-
-
-def _rows_sum_to(total: float) -> Callable[[Table, Table], bool]:
-    return lambda shown, _: bool(np.abs(shown[:, :4].sum(-1) - total).max() < 1e-5)
-
-
-def _columns_sum_to(total: float) -> Callable[[Table, Table], bool]:
-    return lambda shown, _: bool(np.abs(shown[:, :4].sum(0) - total).max() < 1e-5)
-
-
-def _squares(shown: Table, right: Table) -> bool:
-    squares = right[:, :4] ** 2
-    return _same(shown[:, :4], squares / squares.sum(-1, keepdims=True))
+    def holds(self, finding: str) -> bool:
+        """Answer the question: one of the words stands in what was found."""
+        return any(word in finding for word in self.words)
 
 
 TREE = Question(
-    "twice", "Do two calls differ?", _differs, "M62",
+    "twice", "Do two calls differ?", ("differ",), "M62",
     Question(
-        "future", "Does changing the last token move an earlier row?",
-        lambda shown, _: bool(shown[:3, 0].max() > VISIBLE),
+        "future", "Does an earlier row move?", ("an earlier",),
         Question(
-            "weights", "Are the weights of one head wrong?", _differs,
+            "exact", "Is a token wrong?", ("wrong",),
             Question(
-                "weights", "Do the columns sum to 1?", _columns_sum_to(1.0), "M11",
-                Question(
-                    "weights", "Is everything below the diagonal 0?",
-                    lambda shown, _: bool(np.abs(np.tril(shown[:, :4], -1)).max() < VISIBLE),
-                    "M23",
-                    Question("weights", "Do the rows sum to 1?", _rows_sum_to(1.0), "M20", "M21"),
-                ),
+                "weights", "Do the rows sum to 1?", ("the rows sum",),
+                Question("exact", "Is token 3 wrong?", ("3",), "M23", "M20"),
+                Question("exact", "Is token 3 wrong?", ("3",), "M11", "M21"),
             ),
             Question(
-                "ends", "Is it wrong without any block?", _differs, "M53",
-                Question(
-                    "heads", "Are the right numbers there, at the wrong positions?",
-                    lambda shown, right: _same(_sorted(shown), _sorted(right)),
-                    "M38", "M37",
-                ),
+                "heads", "Are the right numbers there, not all at their places?", ("places",),
+                "M38",
+                Question("ends", "Is a row wrong?", ("rows of", "a row"), "M53", "M37"),
             ),
         ),
         Question(
-            "block", "Does a silent block change its input?", _differs,
+            "block", "Is the input changed?", ("does not come",),
+            Question("gelu", "Is GELU wrong?", ("not the right",), "M50", "M35"),
             Question(
-                "block", "Is the output a multiple of the input?",
-                lambda shown, right: _same(shown * right[0, 0], right * shown[0, 0]), "M35", "M50",
-            ),
-            Question(
-                "ends", "Is it wrong without any block?", _differs,
+                "ends", "Is a row wrong?", ("rows of", "a row"),
                 Question(
-                    "ends", "Is each row the right one of the next row?",
-                    lambda shown, right: _same(shown[:-1], right[1:]), "M58",
-                    Question("ends", "Do the rows sum to 0?", _rows_sum_to(0.0), "M51", "M56"),
+                    "ends", "Has every row the mean 0?", ("of mean 0",),
+                    Question("ends", "And the variance 1?", ("of 1",), "M58", "M51"), "M56",
                 ),
                 Question(
-                    "gelu", "Is GELU off?", _differs, "M54",
+                    "gelu", "Is GELU wrong?", ("not the right",), "M54",
                     Question(
-                        "weights", "Are the weights of one head wrong?", _differs,
+                        "exact", "Is a token wrong?", ("wrong",),
                         Question(
-                            "weights", "Is the diagonal 0?",
-                            lambda shown, _: bool(np.abs(np.diag(shown)).max() < VISIBLE), "M22",
-                            Question("weights", "Are they the squares of the right ones, "
-                                     "normalised again?", _squares, "M01", "M43"),
+                            "exact", "Is token 1 wrong?", ("1",), "M22",
+                            Question("exact", "Is token 3 wrong?", ("3",), "M01", "M43"),
                         ),
                         Question(
-                            "heads", "Are two heads right?", _same, "M27",
+                            "heads", "Is a number wrong?", ("not",),
                             Question(
-                                "heads", "Is each row the right one, reversed?",
-                                lambda shown, right: _same(shown[:, ::-1], right), "M40", "M03",
-                            ),
+                                "heads", "Are the right numbers there, not all at their places?",
+                                ("places",), "M40", "M03",
+                            ), "M27",
                         ),
                     ),
                 ),
@@ -120,9 +84,9 @@ def diagnose(
     Source: the tree that chapter 17 prints.
     Taught in: chapter 17.
     """
-    walked, at = [], TREE
+    findings, walked, at = all_findings(shown, right), [], TREE
     while isinstance(at, Question):
-        answer = at.holds(shown[at.experiment], right[at.experiment])
+        answer = at.holds(findings[at.experiment])
         walked.append((at, answer))
         at = at.yes if answer else at.no
     return walked, at

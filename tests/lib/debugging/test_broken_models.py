@@ -12,8 +12,9 @@ from figures.widgets.bug_hunt import RIGHT
 from figures.widgets.bug_hunt import SHOWN as BY_KEY
 from lib.debugging import broken_models
 from lib.debugging.broken_models import SUSPECTS
-from lib.debugging.decision_tree import TREE, VISIBLE, Question, diagnose, written
+from lib.debugging.decision_tree import TREE, Question, diagnose, written
 from lib.debugging.experiments import EXPERIMENTS, random
+from lib.debugging.findings import FINDINGS, VISIBLE, all_findings
 from lib.debugging.numpy_gpt2 import Model
 
 SHOWN = {kind: BY_KEY[kind.key] for kind in SUSPECTS}
@@ -69,6 +70,40 @@ def test_a_difference_is_either_plain_or_nothing():
     sizes = [np.abs(shown[key] - RIGHT[key]) for shown in SHOWN.values() for key in EXPERIMENTS]
     sizes = np.concatenate([size.ravel() for size in sizes])
     assert not ((sizes > VISIBLE / 10) & (sizes < VISIBLE * 2)).any()
+
+
+FOUND = {kind: all_findings(SHOWN[kind], RIGHT) for kind in SUSPECTS}
+
+
+def proved(*keys: str) -> list[str]:
+    """The faults that no other of the twenty shares all findings of these experiments with."""
+    seen = {kind: tuple(FOUND[kind][key] for key in keys) for kind in SUSPECTS}
+    alone = {findings for findings, count in Counter(seen.values()).items() if count == 1}
+    return [kind.key for kind, findings in seen.items() if findings in alone]
+
+
+def test_no_experiment_proves_more_than_two_names_and_no_two_more_than_five():
+    assert list(FINDINGS) == list(EXPERIMENTS)
+    assert max(len(proved(key)) for key in EXPERIMENTS) == 2
+    assert max(len(proved(*pair)) for pair in itertools.combinations(EXPERIMENTS, 2)) == 5
+
+
+def test_all_twenty_names_need_seven_experiments():
+    everything = [
+        keys for keys in itertools.combinations(EXPERIMENTS, 7) if len(proved(*keys)) == 20
+    ]
+    assert everything
+    assert max(len(proved(*keys)) for keys in itertools.combinations(EXPERIMENTS, 6)) < 20
+
+
+@pytest.mark.parametrize("kind", SUSPECTS, ids=IDS)
+def test_a_finding_that_is_not_the_right_models_comes_from_numbers_that_differ(kind):
+    right, seen = all_findings(RIGHT, RIGHT), differ(SHOWN[kind], RIGHT)
+    unlike = [key for key in EXPERIMENTS if FOUND[kind][key] != right[key]]
+    assert unlike
+    # Where a wrong model moves the same rows as a right one, its numbers alone differ.
+    assert set(seen) - set(unlike) <= {"future", "swap"}
+    assert set(unlike) <= set(seen)
 
 
 @pytest.mark.parametrize("kind", SUSPECTS, ids=IDS)
