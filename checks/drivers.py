@@ -5,12 +5,21 @@ This file goes into the sandbox with the work that is graded: nothing in it know
 
 from __future__ import annotations
 
+import importlib
 import math
 import sys
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+MODULES = ("checks.drivers", "checks.capstone_drivers")
+
+
+def driver_named(name: str) -> Callable:
+    """The way of calling of this name, in one of the files that stand beside an answer."""
+    modules = map(importlib.import_module, MODULES)
+    return next(getattr(module, name) for module in modules if hasattr(module, name))
 
 
 def ask_cosine(answer: Any, a: Any, b: Any) -> Any:
@@ -112,31 +121,33 @@ def train_on_stories(answer: Any, count: int, seed: int) -> Any:
     return {
         "old gradients": "kept" if len(added) > 4 and sum(added) > 0.9 * len(added) else "cleared",
         "parameters": "as they were" if torch.equal(before, after) else "changed",
-        **state_of(trained, stories, new),
+        **state_of(trained.eval(), stories, new, (math.log(5) + math.log(6)) / 10),
     }
 
 
-def state_of(model: Any, stories: Any, new: Any) -> dict[str, str]:
+def state_of(model: Any, stories: Any, new: Any, bound: float) -> dict[str, str]:
     """Say what a model predicts, and between which marks its losses lie."""
     import torch
 
-    vocab, bound = 22, (math.log(5) + math.log(6)) / 10
     with torch.no_grad():
-        model.eval()
         known = losses_on(model, stories)[1].min().item()
         logits, losses = losses_on(model, new)
     copied = (logits.argmax(-1) == new[:, :-1]).double().mean() > 0.8
     loss = losses.mean().item()
-    place = "above the uniform baseline"
-    if loss < math.log(vocab):
-        place = "more than 0.1 above the lower bound"
-    if loss < bound + 0.1:
-        place = "within 0.1 of the lower bound"
     return {
         "predicts": "the word that it reads" if copied else "the next word",
-        "loss on new stories": place,
+        "loss on new stories": place_of(loss, math.log(logits.shape[-1]), bound),
         "by heart": "some stories" if known < bound / 2 and loss > bound + 0.1 else "none",
     }
+
+
+def place_of(loss: float, uniform: float, bound: float) -> str:
+    """Say between which marks a loss lies."""
+    if loss > uniform - 0.01:
+        return "not below the uniform baseline"
+    if loss > bound + 0.1:
+        return "more than 0.1 above the lower bound"
+    return "within 0.1 of the lower bound" if loss > bound - 0.1 else "below the lower bound"
 
 
 def losses_on(model: Any, stories: Any) -> tuple[Any, Any]:

@@ -7,12 +7,12 @@ right for a few small cases, and no way to compute it. Work is graded on other c
 from __future__ import annotations
 
 import hashlib
-import importlib
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from checks.drivers import MODULES, driver_named
 from checks.feedback.named_ideas import outcome_of
 from checks.run.call import Mistake, Outcome, argument_names
 from checks.run.nodes import Items, Mapping, Node
@@ -24,7 +24,6 @@ from checks.wire.messages import packed, receive
 from checks.wire.values import error_named, put_together, taken_apart
 
 FIELDS = ("id", "name", "title", "difficulty", "importance", "minutes", "read")
-DRIVERS = "checks.drivers"
 
 
 class KnownOutcomes:
@@ -83,8 +82,10 @@ def _task_fields(task: Task) -> dict[str, Any]:
     if not is_shown(task):
         return fields | {"later": True}
     cases = task.draw()
-    if task.call is not None and task.call.__module__ != DRIVERS:
-        raise ValueError(f"task {task.id}: write its `call` in {DRIVERS}, so that a class gets it")
+    if task.call is not None and task.call.__module__ not in MODULES:
+        raise ValueError(
+            f"task {task.id}: write its `call` in {MODULES[0]}, so that a class gets it"
+        )
     return fields | {
         "later": False, "arrays": list(task.arrays), "tolerance": task.tolerance,
         "saturated": task.saturated, "driver": task.call.__name__ if task.call else None,
@@ -98,7 +99,7 @@ def _task_fields(task: Task) -> dict[str, Any]:
 
 def is_shown(task: Task) -> bool:
     """Whether a released folder holds cases of this task, with what is right there."""
-    if task.is_value or not task.unique:
+    if task.cases is None or not task.unique:
         return False
     return not any(map(_takes_functions, task.draw()))
 
@@ -168,7 +169,7 @@ def _outcome_of(fields: list[Any]) -> Outcome:
 
 def _driver(name: str) -> Callable:
     """A way of calling, which is passed by where the numbers are already known."""
-    way = getattr(importlib.import_module(DRIVERS), name)
+    way = driver_named(name)
 
     def call(answer: Any, *args: Any) -> Any:
         return answer(*args) if isinstance(answer, KnownOutcomes) else way(answer, *args)

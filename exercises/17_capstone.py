@@ -1,34 +1,51 @@
 """GPT-2 from an empty file: the checks.
 
-The model and its mistakes stand in `gpt2_by_parts.py`, the laws of the whole in `laws_of_gpt2.py`.
+The model and its mistakes stand in `gpt2_by_parts.py`, the laws of the whole in `laws_of_gpt2.py`,
+training, cache, sampling and report in `own_gpt.py`.
 """
 
 import functools
 import math
 import sys
+from itertools import pairwise
 
 import numpy as np
 
 from checks import Case, Exercise, Law, Task, Wrong
+from checks.capstone_drivers import (
+    examine_report,
+    read_in_parts,
+    train_from_nothing,
+    write_by_steps,
+)
 from checks.run.plain_data import is_tensor
 from exercises.frames import FRAMES
 from exercises.gpt2_by_parts import (
     ATTENDS,
     MODELS,
     NORMS,
-    THINKS,
     attention,
     block,
     chosen,
-    feed_forward,
     gpt2,
-    layer_norm,
     loss,
     softmax,
     surprise,
     weighed,
 )  # fmt: skip
 from exercises.laws_of_gpt2 import LAWS, near, of_same_library, table
+from exercises.own_gpt import (
+    READ_WRONG,
+    REPORT_WRONG,
+    TRAIN_WRONG,
+    WRITE_WRONG,
+    read_on,
+    report,
+    sampling_cases,
+    train,
+    training_cases,
+    write,
+)
 
 
 def wrongs(ideas):
@@ -36,90 +53,7 @@ def wrongs(ideas):
     return [Wrong(idea, answer) for idea, answer in ideas]
 
 
-# 17.1 ---------------------------------------------------------------------------------------------
-
-
-def softmax_cases(rng):
-    scores = np.log([1.0, 2.0, 3.0])
-    hidden = np.array([[0.0, -np.inf, np.log(3)], [-np.inf, np.log(2), np.log(6)]])
-    high = np.stack([scores + 1000, scores[::-1] + 900, scores])
-    return [
-        Case((scores,), about="scores ln 1, ln 2, ln 3: the weights are 1/6, 2/6, 3/6"),
-        Case((hidden,), about="two rows, in each of which a key is hidden by minus infinity"),
-        Case((high,), about="three rows, near 1000, 900 and 0"),
-        Case((rng.normal(size=(3, 3)),), about="a square table"),
-        Case((rng.normal(size=(2, 3, 5)),), about="two tables of 3 queries and 5 keys"),
-    ]
-
-
-def drawn_softmax_cases(rng):
-    """Hidden keys, and rows of very different level, in other numbers."""
-    scores = rng.integers(-64, 64, size=(3, 4)) / 32  # exact in float32 near 1000 too
-    hidden = np.where(np.arange(4) == rng.integers(4, size=(3, 1)), -np.inf, scores)
-    levels = np.array([1000.0, 900.0, 0.0])[rng.permutation(3), None]
-    return [
-        Case((hidden,), about="three rows, in each of which a key is hidden by minus infinity"),
-        Case((scores + levels,), about="three rows, near 1000, 900 and 0"),
-    ]
-
-
-def shifted_alike(answer, case):
-    """A row is only differences."""
-    return near(table(answer, case.args[0]), table(answer, case.args[0] - 2.5))
-
-
-def sum_to_one(answer, case):
-    return near(np.ones(1), table(answer, case.args[0]).sum(-1))
-
-
-def in_any_order(answer, case):
-    scores = case.args[0]
-    turned = [*range(1, scores.shape[-1]), 0]
-    return near(table(answer, scores)[..., turned], table(answer, scores[..., turned]))
-
-
-SOFTMAX_WRONG = wrongs([
-    ("M13", weighed),
-    ("M11", lambda s: weighed(s, lambda s: s.max(0), lambda e: e.sum(0))),
-    ("M12", lambda s: weighed(s, np.max, np.sum)),
-    ("M14", lambda s: weighed(s, lambda s: s.max(0))),
-    ("M15", lambda s: weighed(s, lambda s: s.max(-1, keepdims=True), lambda e: e.sum(-1))),
-    ("M91", lambda s: weighed(s, np.max)),
-    ("M16", lambda s: np.eye(s.shape[-1])[s.argmax(-1)]),
-    ("M17", lambda s: np.full(s.shape, 1 / s.shape[-1])),
-    ("M18", lambda s: 1 / (1 + np.exp(-s))),
-    ("M19", lambda s: softmax(softmax(s))),
-    ("M161", lambda s: s / s.sum(-1, keepdims=True)),
-    ("M176", lambda s: np.exp(s - s.max(-1, keepdims=True))),
-    ("M176", np.exp),
-    ("M451", lambda s: np.log(softmax(s))),
-])  # fmt: skip
-
-
-# 17.2 ---------------------------------------------------------------------------------------------
-
-
-def norm_cases(rng):
-    def draw(*shape):
-        x = rng.normal(1, 2, size=shape)
-        x[..., 0, :] *= 0.005  # where the variance is small, epsilon shows
-        dress = rng.normal(1, 0.3, size=shape[-1]), rng.normal(size=shape[-1])
-        return Case((x, *dress), about=f"x of shape {shape}")
-
-    # Variance 9/100000, and with epsilon 1/10000, whose root is 1/100.
-    small = np.array([[0.015, -0.015, 0, 0, 0], [0, 0, 0.015, 0, -0.015]])
-    about = "0.015 and -0.015 among zeros: these become 3/2 and -3/2"
-    return [Case((small, np.ones(5), np.zeros(5)), about=about), draw(3, 7), draw(2, 3, 5),
-            draw(3, 2, 2, 4)]  # fmt: skip
-
-
-def moved_alike(answer, case):
-    """The mean is taken out, whatever it was."""
-    x, *rest = case.args
-    return near(table(answer, x, *rest), table(answer, x + 1, *rest))
-
-
-# 17.3 ---------------------------------------------------------------------------------------------
+# models -------------------------------------------------------------------------------------------
 
 
 def maps(rng, sizes):
@@ -131,21 +65,80 @@ def maps(rng, sizes):
     return p
 
 
-def feed_cases(rng):
-    def draw(*shape):
-        d_model = shape[-1]
-        p = maps(rng, {"c_fc": (d_model, 4 * d_model), "c_proj": (4 * d_model, d_model)})
-        return Case((rng.normal(size=shape), p), about=f"x of shape {shape}")
-
-    return [draw(3, 2), draw(2, 3, 5)]
-
-
-def token_by_token(answer, case):
-    x, p = case.args
-    return near(table(answer, x, p)[..., 1:2, :], table(answer, x[..., 1:2, :], p))
+def layer(rng, d_model, place=""):
+    """The parameters of one layer as GPT-2's file names them; no bias is 0 and no gain is 1."""
+    p = {}
+    for name in ("ln_1", "ln_2"):
+        p |= dress(rng, d_model, name)
+    sizes = {"attn.c_attn": 3, "attn.c_proj": 1, "mlp.c_fc": 4}
+    shapes = {name: (d_model, by * d_model) for name, by in sizes.items()}
+    p |= maps(rng, shapes | {"mlp.c_proj": (4 * d_model, d_model)})
+    return {f"{place}{name}": array for name, array in p.items()}
 
 
-# 17.4 ---------------------------------------------------------------------------------------------
+def dress(rng, d_model, name):
+    gain, bias = rng.normal(1, 0.3, size=d_model), rng.normal(size=d_model) / 3
+    return {f"{name}.weight": gain, f"{name}.bias": bias}
+
+
+# 17.1 ---------------------------------------------------------------------------------------------
+
+
+def model_of(rng, layers, d_model, vocab, longest):
+    """The parameters of a whole model, drawn at random."""
+    # Small rows, so that the epsilon of the first norms counts too.
+    p = {"wte.weight": rng.normal(size=(vocab, d_model)) / 20,
+         "wpe.weight": rng.normal(size=(longest, d_model)) / 20}  # fmt: skip
+    for i in range(layers):
+        p |= layer(rng, d_model, f"h.{i}.")
+    return p | dress(rng, d_model, "ln_f")
+
+
+def model_cases(rng):
+    def draw(*shape, layers, heads, d_k, vocab, longest):
+        p = model_of(rng, layers, heads * d_k, vocab, longest)
+        sizes = f"d_k = {d_k}, {vocab} words, {longest} positions"
+        about = f"ids of shape {shape}; {counted(layers, 'layer')}, {heads} heads, {sizes}"
+        return Case((rng.integers(vocab, size=shape), p, heads), about=about)
+
+    return [
+        by_hand(),
+        draw(5, layers=1, heads=2, d_k=3, vocab=7, longest=11),
+        draw(7, layers=3, heads=2, d_k=5, vocab=11, longest=13),
+        draw(7, 11, layers=2, heads=3, d_k=5, vocab=13, longest=17),
+        draw(3, layers=11, heads=2, d_k=13, vocab=5, longest=7),
+    ]
+
+
+def counted(number, what):
+    return f"{number} {what}" + "s" * (number != 1)
+
+
+def by_hand():
+    """A layer of zeros adds nothing; 0.015 and -0.015 among zeros become 3/2 and -3/2."""
+    words = np.array([[1.0, -1, 0, 0, 0], [0, 1, -1, 0, 0], [0, 0, 0, 1, -1]]) / 100
+    p = {name: array * 0 for name, array in layer(np.random.default_rng(0), 5, "h.0.").items()}
+    p |= {"wte.weight": words, "wpe.weight": np.concatenate([words, words[:2]]) / 2}
+    p |= {"ln_f.weight": np.ones(5), "ln_f.bias": np.zeros(5)}
+    about = "a layer of zeros: the logits are 3/100 on the diagonal, -3/200 beside it, and 0"
+    return Case((np.arange(3), p, 1), about=about)
+
+
+# 17.3 ---------------------------------------------------------------------------------------------
+
+
+def reading_cases(rng):
+    def draw(n, *cuts, layers, heads, d_k, vocab, longest):
+        p = model_of(rng, layers, heads * d_k, vocab, longest)
+        lengths = [end - start for start, end in pairwise([0, *cuts, n])]
+        about = f"parts of {lengths} tokens; {counted(layers, 'layer')}, {heads} heads"
+        return Case((rng.integers(vocab, size=n), p, heads, cuts), about=about)
+
+    return [draw(4, 2, 3, layers=1, heads=2, d_k=3, vocab=7, longest=11),
+            draw(11, 3, 4, 6, layers=2, heads=3, d_k=5, vocab=13, longest=17)]  # fmt: skip
+
+
+# 17.6 ---------------------------------------------------------------------------------------------
 
 
 def attention_cases(rng):
@@ -175,23 +168,7 @@ def nobody_else(answer, case):
     return near(table(answer, x, p, heads)[..., :1, :], table(answer, x[..., :1, :], p, heads))
 
 
-# 17.5 ---------------------------------------------------------------------------------------------
-
-
-def layer(rng, d_model, place=""):
-    """The parameters of one layer as GPT-2's file names them; no bias is 0 and no gain is 1."""
-    p = {}
-    for name in ("ln_1", "ln_2"):
-        p |= dress(rng, d_model, name)
-    sizes = {"attn.c_attn": 3, "attn.c_proj": 1, "mlp.c_fc": 4}
-    shapes = {name: (d_model, by * d_model) for name, by in sizes.items()}
-    p |= maps(rng, shapes | {"mlp.c_proj": (4 * d_model, d_model)})
-    return {f"{place}{name}": array for name, array in p.items()}
-
-
-def dress(rng, d_model, name):
-    gain, bias = rng.normal(1, 0.3, size=d_model), rng.normal(size=d_model) / 3
-    return {f"{name}.weight": gain, f"{name}.bias": bias}
+# 17.7 ---------------------------------------------------------------------------------------------
 
 
 def block_cases(rng):
@@ -209,7 +186,7 @@ def silent(answer, case):
     return near(table(lambda: x), table(answer, x, mute, heads))
 
 
-# 17.6 ---------------------------------------------------------------------------------------------
+# 17.8 ---------------------------------------------------------------------------------------------
 
 
 def loss_cases(rng):
@@ -278,7 +255,7 @@ LOSS_WRONG = wrongs([
 ])  # fmt: skip
 
 
-# 17.7 ---------------------------------------------------------------------------------------------
+# 17.9 ---------------------------------------------------------------------------------------------
 
 
 def generate(model, ids, new, longest):
@@ -351,74 +328,40 @@ GENERATE_WRONG = wrongs([
 ])  # fmt: skip
 
 
-# 17.8 ---------------------------------------------------------------------------------------------
-
-
-def model_cases(rng):
-    def draw(*shape, layers, heads, d_k, vocab, longest):
-        d_model = heads * d_k
-        # Small rows, so that the epsilon of the first norms counts too.
-        p = {"wte.weight": rng.normal(size=(vocab, d_model)) / 20,
-             "wpe.weight": rng.normal(size=(longest, d_model)) / 20}  # fmt: skip
-        for i in range(layers):
-            p |= layer(rng, d_model, f"h.{i}.")
-        p |= dress(rng, d_model, "ln_f")
-        sizes = f"d_k = {d_k}, {vocab} words, {longest} positions"
-        about = f"ids of shape {shape}; {counted(layers, 'layer')}, {heads} heads, {sizes}"
-        return Case((rng.integers(vocab, size=shape), p, heads), about=about)
-
-    return [
-        by_hand(),
-        draw(5, layers=1, heads=2, d_k=3, vocab=7, longest=11),
-        draw(7, layers=3, heads=2, d_k=5, vocab=11, longest=13),
-        draw(7, 11, layers=2, heads=3, d_k=5, vocab=13, longest=17),
-        draw(3, layers=11, heads=2, d_k=13, vocab=5, longest=7),
-    ]
-
-
-def counted(number, what):
-    return f"{number} {what}" + "s" * (number != 1)
-
-
-def by_hand():
-    """A layer of zeros adds nothing; 0.015 and -0.015 among zeros become 3/2 and -3/2."""
-    words = np.array([[1.0, -1, 0, 0, 0], [0, 1, -1, 0, 0], [0, 0, 0, 1, -1]]) / 100
-    p = {name: array * 0 for name, array in layer(np.random.default_rng(0), 5, "h.0.").items()}
-    p |= {"wte.weight": words, "wpe.weight": np.concatenate([words, words[:2]]) / 2}
-    p |= {"ln_f.weight": np.ones(5), "ln_f.bias": np.zeros(5)}
-    about = "a layer of zeros: the logits are 3/100 on the diagonal, -3/200 beside it, and 0"
-    return Case((np.arange(3), p, 1), about=about)
-
-
 EXERCISE = Exercise(
     chapter="17",
     title="GPT-2 from an empty file",
     tasks=[
         Task(
-            id="17.1", name="softmax", title="Softmax", difficulty=1, importance=5, minutes=5,
-            reference=softmax, cases=softmax_cases, wrong=SOFTMAX_WRONG,
-            graded_cases=drawn_softmax_cases,
-            read="chapters/06_softmax.html#numbers-that-overflow",
-            laws=[
-                Law(None, "a constant added to a row changes nothing", shifted_alike),
-                Law(None, "every row sums to 1", sum_to_one),
-                Law(None, "reordered scores give reordered weights", in_any_order),
-            ],
+            id="17.1", name="gpt2", title="The empty file", difficulty=5, importance=5,
+            minutes=60, reference=gpt2, cases=model_cases, wrong=wrongs(MODELS), laws=LAWS,
+            read="chapters/12_gpt2.html#the-whole-model-on-one-screen",
         ),
         Task(
-            id="17.2", name="layer_norm", title="Layer norm", difficulty=2, importance=5,
-            minutes=5, reference=layer_norm, cases=norm_cases, wrong=wrongs(NORMS),
-            read="chapters/11_block.html#claim-S0-45",
-            laws=[Law(None, "a constant added to a token changes nothing", moved_alike)],
+            id="17.2", name="train", title="Initialise and train", difficulty=5, importance=5,
+            minutes=45, reference=train, cases=training_cases, call=train_from_nothing,
+            arrays=("torch",), read="chapters/13_training.html#the-program",
+            wrong=wrongs(TRAIN_WRONG),
         ),
         Task(
-            id="17.3", name="feed_forward", title="Think about each token", difficulty=2,
-            importance=4, minutes=10, reference=feed_forward, cases=feed_cases,
-            wrong=wrongs(THINKS), read="chapters/11_block.html#claim-S0-50",
-            laws=[Law(None, "each token is thought about alone", token_by_token)],
+            id="17.3", name="read_on", title="A cache of your own", difficulty=5, importance=4,
+            minutes=30, reference=read_on, cases=reading_cases, call=read_in_parts,
+            read="chapters/12_gpt2_deeper.html#what-need-not-be-computed-again",
+            wrong=wrongs(READ_WRONG),
         ),
         Task(
-            id="17.4", name="attention", title="Attend", difficulty=4, importance=5, minutes=25,
+            id="17.4", name="write", title="Sample with the cache", difficulty=4, importance=4,
+            minutes=25, reference=write, cases=sampling_cases, call=write_by_steps,
+            read="chapters/12_gpt2.html#from-a-row-of-logits-to-a-token",
+            wrong=wrongs(WRITE_WRONG),
+        ),
+        Task(
+            id="17.5", name="report", title="Train it on your own text", difficulty=3,
+            importance=5, minutes=45, reference=report, call=examine_report, arrays=("torch",),
+            read="chapters/13_training.html#a-text-of-your-own", wrong=wrongs(REPORT_WRONG),
+        ),
+        Task(
+            id="17.6", name="attention", title="Attend", difficulty=4, importance=5, minutes=25,
             reference=attention, cases=attention_cases, wrong=wrongs(ATTENDS),
             read="chapters/09_multi_head.html#all-heads-at-once-split-and-merge",
             laws=[
@@ -427,31 +370,25 @@ EXERCISE = Exercise(
             ],
         ),
         Task(
-            id="17.5", name="block", title="The block", difficulty=2, importance=5, minutes=10,
+            id="17.7", name="block", title="The block", difficulty=2, importance=5, minutes=10,
             reference=block, cases=block_cases, read="chapters/11_block.html#claim-S0-49",
             wrong=wrongs([
                 *((idea, functools.partial(block, frame=frame)) for idea, frame in FRAMES),
                 *((idea, functools.partial(block, norm=norm)) for idea, norm in chosen(NORMS)),
             ]),
-            laws=[Law(None, "a layer with nothing to add returns the stream", silent)],
+            laws=[Law(None, "a layer with nothing to add returns the residual stream", silent)],
         ),
         Task(
-            id="17.6", name="loss", title="The loss", difficulty=3, importance=5, minutes=10,
-            reference=loss, cases=loss_cases, wrong=LOSS_WRONG,
-            graded_cases=drawn_loss_cases,
+            id="17.8", name="loss", title="The loss", difficulty=3, importance=5, minutes=10,
+            reference=loss, cases=loss_cases, wrong=LOSS_WRONG, graded_cases=drawn_loss_cases,
             read="chapters/12_gpt2.html#a-loss-at-every-position",
             laws=[Law(None, "equal logits cost ln V", alike_for_all)],
         ),
         Task(
-            id="17.7", name="generate", title="Write on", difficulty=3, importance=4, minutes=10,
+            id="17.9", name="generate", title="Write on", difficulty=3, importance=4, minutes=10,
             reference=generate, cases=generate_cases, wrong=GENERATE_WRONG,
             read="chapters/12_gpt2.html#from-a-row-of-logits-to-a-token",
             laws=[Law(None, "in two calls as in one", in_two_calls)],
-        ),
-        Task(
-            id="17.8", name="gpt2", title="GPT-2, under every law", difficulty=5, importance=5,
-            minutes=20, reference=gpt2, cases=model_cases, wrong=wrongs(MODELS), laws=LAWS,
-            read="chapters/12_gpt2.html#the-whole-model-on-one-screen",
         ),
     ],
 )  # fmt: skip

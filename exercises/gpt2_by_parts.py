@@ -353,9 +353,10 @@ def unembed(x, p, norm=layer_norm):
     return norm(x, p["ln_f.weight"], p["ln_f.bias"]) @ p["wte.weight"].T
 
 
-def gpt2(ids, p, heads, *, start=embed, end=unembed, norm=layer_norm, order=range, later=None,
-         before=lambda x, i, p: x, **how):  # fmt: skip
+def gpt2(ids, parameters, heads, *, start=embed, end=unembed, norm=layer_norm, order=range,
+         later=None, before=lambda x, i, p: x, **how):  # fmt: skip
     """The logits for every next token, with every step exchangeable."""
+    p = parameters
     x = start(ids, p)
     depth = len({name.split(".")[1] for name in p if name.startswith("h.")})
     for place, i in enumerate(order(depth)):

@@ -24,6 +24,7 @@ MOUNTED = "/course"
 INSIDE = (
     "checks/status.py",
     "checks/task.py",
+    "checks/capstone_drivers.py",
     "checks/drivers.py",
     "checks/run/call.py",
     "checks/run/clock.py",

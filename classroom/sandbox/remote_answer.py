@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
+from checks.drivers import MODULES
 from checks.run.call import Elsewhere, Mistake, Outcome
 from checks.run.clock import TooSlow
 from checks.run.library_used import LIBRARIES
@@ -19,7 +20,6 @@ from classroom.sandbox.shared_arguments import Placed
 from classroom.sandbox.usage import resource_usage
 from classroom.status import GradeStatus
 
-DRIVERS = "checks.drivers"
 GRACE = 5.0  # seconds for which the answer's own clock is given the first word
 
 
@@ -32,7 +32,7 @@ class RemoteAnswer(Elsewhere):
 
     def runs(self, call: Callable | None) -> bool:
         """Whether a driver can run in the sandbox: it must be in the module that is there."""
-        return call is None or call.__module__ == DRIVERS
+        return call is None or call.__module__ in MODULES
 
     def observe(self, case: Case, library: str, call: Callable | None, seconds: float) -> Outcome:
         """Call the answer in the sandbox and describe the outcome."""

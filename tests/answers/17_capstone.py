@@ -1,6 +1,10 @@
 """Right answers to exercises 17 in different styles: every one of them must pass."""
 
+import copy
+import functools
+import json
 import math
+from importlib.resources import files
 
 import numpy as np
 import torch
@@ -14,30 +18,7 @@ from lib.models.config import Config
 from lib.models.gpt2 import GPT2, next_token_loss
 from lib.pretrained.gpt2 import renamed
 
-# 17.1
-
-
-def softmax_by_loops(scores):
-    """Row by row in plain Python; recursion handles the leading axes."""
-    if scores.ndim > 1:
-        return np.stack([softmax_by_loops(row) for row in scores])
-    exponentials = [math.exp(score - max(scores)) for score in scores]
-    return np.array(exponentials) / sum(exponentials)
-
-
-def softmax_in_torch(scores):
-    powers = (scores - scores.amax(-1, keepdim=True)).exp()
-    return powers / powers.sum(-1, keepdim=True)
-
-
-def softmax_by_differences(scores):
-    """A weight is 1 over a sum of exponentials of score differences."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        more = scores[..., None, :] - scores[..., :, None]
-        return 1 / np.exp(np.where(np.isnan(more), 0, more)).sum(-1)
-
-
-# 17.2
+# Norms and feed-forward networks, from which the larger answers are made
 
 
 def norm_by_loops(x, gain, bias):
@@ -61,9 +42,6 @@ def norm_by_matrix(x, gain, bias):
 def norm_in_torch(x, gain, bias):
     variance, mean = torch.var_mean(x, -1, correction=0, keepdim=True)
     return torch.addcmul(bias, (x - mean) * torch.rsqrt(variance + 1e-5), gain)
-
-
-# 17.3
 
 
 def gelu(x):
@@ -101,7 +79,7 @@ def think_with_lib(x, p):
     )
 
 
-# 17.4
+# 17.6
 
 
 def attention(x, p, heads):
@@ -172,7 +150,7 @@ def attention_with_lib(x, p, heads):
     return merge_heads(attended) @ p["c_proj.weight"] + p["c_proj.bias"]
 
 
-# 17.5
+# 17.7
 
 
 def below(p, prefix):
@@ -227,7 +205,7 @@ BLOCKS = [
 ]
 
 
-# 17.6
+# 17.8
 
 
 def loss_by_loops(logits, ids):
@@ -256,7 +234,7 @@ def loss_by_gather(logits, ids):
     return -logs.gather(-1, ids[..., 1:].unsqueeze(-1)).mean()
 
 
-# 17.7
+# 17.9
 
 
 def generate_with_lists(model, ids, new, longest):
@@ -298,7 +276,7 @@ def generate_as_a_batch(model, ids, new, longest):
     return text.squeeze(0)
 
 
-# 17.8
+# 17.1
 
 
 def model_of(norm, block):
@@ -365,57 +343,387 @@ def gpt2_text_by_text(ids, p, heads):
     return model_of(norm_by_matrix, block_all_in_one)(ids, p, heads)
 
 
+# 17.2
+
+
+def fresh_parameters(vocab, longest, d_model, layers, std=0.08):
+    """Parameters under GPT-2's names: gains of 1, biases of 0, small normal matrices."""
+    p = {"wte.weight": torch.randn(vocab, d_model) * std,
+         "wpe.weight": torch.randn(longest, d_model) * std,
+         "ln_f.weight": torch.ones(d_model), "ln_f.bias": torch.zeros(d_model)}  # fmt: skip
+    for i in range(layers):
+        for name in (f"h.{i}.ln_1", f"h.{i}.ln_2"):
+            p[f"{name}.weight"], p[f"{name}.bias"] = torch.ones(d_model), torch.zeros(d_model)
+        for name, rows, columns in (("attn.c_attn", 1, 3), ("attn.c_proj", 1, 1),
+                                    ("mlp.c_fc", 1, 4), ("mlp.c_proj", 4, 1)):  # fmt: skip
+            p[f"h.{i}.{name}.weight"] = torch.randn(rows * d_model, columns * d_model) * std
+            p[f"h.{i}.{name}.bias"] = torch.zeros(columns * d_model)
+    return p
+
+
+def train_a_dictionary(stories):
+    """The model is a function, its parameters a dictionary, and AdamW moves them."""
+    p = fresh_parameters(15, 10, 32, 1)
+    first = {name: tensor.clone() for name, tensor in p.items()}
+    optimizer = torch.optim.AdamW([tensor.requires_grad_() for tensor in p.values()], lr=0.01)
+    for _ in range(220):
+        rows = stories[torch.randint(len(stories), (64,))]
+        logits = gpt2_in_one_cell(rows[:, :-1], p, 4)
+        loss = F.cross_entropy(logits.flatten(0, 1), rows[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return lambda ids: gpt2_in_one_cell(ids, first, 4), lambda ids: gpt2_in_one_cell(ids, p, 4)
+
+
+def train_a_module(stories):
+    """A module of torch, copied before the first step; each epoch goes through all stories."""
+    model = GPT2(Config(15, 10, 32, 2, 1))
+    for matrix in (parameter for parameter in model.parameters() if parameter.ndim == 2):
+        torch.nn.init.normal_(matrix, std=0.09)
+    first = copy.deepcopy(model)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    for _ in range(8):
+        for rows in stories[torch.randperm(len(stories))].split(64):
+            optimizer.zero_grad()
+            next_token_loss(model(rows[:, :-1]).logits, rows[:, 1:]).backward()
+            optimizer.step()
+    return lambda ids: first(ids).logits, lambda ids: model(ids).logits
+
+
+def train_by_own_adam(stories):
+    """Adam in four lines, without an optimizer: two running means for each parameter."""
+    p = fresh_parameters(15, 10, 32, 1, std=0.09)
+    first = {name: tensor.clone() for name, tensor in p.items()}
+    moments = {name: (torch.zeros_like(tensor), torch.zeros_like(tensor))
+               for name, tensor in p.items()}  # fmt: skip
+    for step in range(1, 251):
+        rows = stories[torch.randint(len(stories), (64,))]
+        leaves = {name: tensor.detach().requires_grad_() for name, tensor in p.items()}
+        loss = loss_in_torch(gpt2_in_one_cell(rows, leaves | {"wpe.weight": F.pad(
+            leaves["wpe.weight"], (0, 0, 0, 1))}, 4), rows)  # fmt: skip
+        loss.backward()
+        for name, leaf in leaves.items():
+            mean, square = moments[name]
+            mean.lerp_(leaf.grad, 0.1)
+            square.lerp_(leaf.grad**2, 0.05)
+            step_size = mean / (1 - 0.9**step) / ((square / (1 - 0.95**step)).sqrt() + 1e-8)
+            p[name] = leaf.detach() - 0.01 * step_size
+    return lambda ids: gpt2_in_one_cell(ids, first, 4), lambda ids: gpt2_in_one_cell(ids, p, 4)
+
+
+class Encoder(torch.nn.Module):
+    """Torch's own layers, with the norm first and a causal mask, and a separate LM head."""
+
+    def __init__(self):
+        super().__init__()
+        self.word, self.position = torch.nn.Embedding(15, 32), torch.nn.Embedding(10, 32)
+        self.layer = torch.nn.TransformerEncoderLayer(
+            32, 4, 128, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
+        )
+        self.head = torch.nn.Linear(32, 15)
+        for matrix in (parameter for parameter in self.parameters() if parameter.ndim == 2):
+            torch.nn.init.normal_(matrix, std=0.1)
+
+    def forward(self, ids):
+        n = ids.shape[1]
+        ahead = torch.ones(n, n, dtype=torch.bool).triu(1)
+        x = self.word(ids) + self.position.weight[:n]
+        return self.head(self.layer(x, src_mask=ahead))
+
+
+def train_torchs_layer(stories):
+    model = Encoder()
+    first = copy.deepcopy(model)
+    optimizer = torch.optim.NAdam(model.parameters(), lr=0.01)
+    for _ in range(250):
+        rows = stories[torch.randint(len(stories), (64,))]
+        loss = F.cross_entropy(model(rows[:, :-1]).mT, rows[:, 1:])
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    return first, model
+
+
+def train_with_a_schedule(stories):
+    """The learning rate rises, then falls along half a cosine."""
+    p = fresh_parameters(15, 10, 32, 1, std=0.09)
+    first = copy.deepcopy(p)
+    optimizer = torch.optim.AdamW([tensor.requires_grad_() for tensor in p.values()], lr=1.0)
+    for step in range(240):
+        rate = min((step + 1) / 20, (1.1 + math.cos(math.pi * step / 240)) / 2) * 0.012
+        optimizer.param_groups[0]["lr"] = rate
+        rows = stories[torch.randint(len(stories), (64,))]
+        logits = gpt2_in_one_cell(rows[:, :-1], p, 4)
+        optimizer.zero_grad()
+        (-logits.log_softmax(-1).gather(-1, rows[:, 1:, None]).mean()).backward()
+        optimizer.step()
+    return (functools.partial(gpt2_in_one_cell, p=first, heads=4),
+            functools.partial(gpt2_in_one_cell, p=p, heads=4))  # fmt: skip
+
+
+# 17.3
+
+
+def read_in_numpy(ids, p, heads, cache):
+    """The cache is a list of pairs, the old keys and values of each layer."""
+    old = cache[0][0].shape[-2] if cache else 0
+    n, d_model = len(ids), p["wte.weight"].shape[1]
+    x = p["wte.weight"][ids] + p["wpe.weight"][old : old + n]
+    new = []
+    for i in range(sum(name.endswith("ln_1.bias") for name in p)):
+        own = below(p, f"h.{i}.")
+        y = functional.layer_norm(x, own["ln_1.weight"], own["ln_1.bias"])
+        joint = y @ own["attn.c_attn.weight"] + own["attn.c_attn.bias"]
+        q, k, v = joint.reshape(n, 3, heads, -1).transpose(1, 2, 0, 3)
+        if cache:
+            k, v = (np.concatenate(pair, axis=1) for pair in zip(cache[i], (k, v), strict=True))
+        new.append((k, v))
+        scores = q @ k.swapaxes(1, 2) / math.sqrt(d_model // heads)
+        weights = functional.softmax(np.where(np.tri(n, old + n, old, dtype=bool), scores, -np.inf))
+        mixed = (weights @ v).swapaxes(0, 1).reshape(n, d_model)
+        x = x + mixed @ own["attn.c_proj.weight"] + own["attn.c_proj.bias"]
+        y = functional.layer_norm(x, own["ln_2.weight"], own["ln_2.bias"])
+        x = x + think(y, below(own, "mlp."))
+    return functional.layer_norm(x, p["ln_f.weight"], p["ln_f.bias"]) @ p["wte.weight"].T, new
+
+
+def read_in_torch(ids, p, heads, cache):
+    """The cache is a dictionary that grows in place, with its own count of tokens."""
+    cache = cache or {"read": 0}
+    old, n = cache["read"], len(ids)
+    x = F.embedding(ids, p["wte.weight"]) + p["wpe.weight"][old : old + n]
+    ahead = torch.ones(n, old + n).triu(old + 1) == 1
+    for i in range(sum(name.endswith("ln_1.bias") for name in p)):
+        own = below(p, f"h.{i}.")
+        y = norm_in_torch(x, own["ln_1.weight"], own["ln_1.bias"])
+        joint = torch.addmm(own["attn.c_attn.bias"], y, own["attn.c_attn.weight"])
+        q, k, v = (part.unflatten(-1, (heads, -1)).transpose(0, 1) for part in joint.chunk(3, -1))
+        if i in cache:
+            k, v = torch.cat([cache[i][0], k], 1), torch.cat([cache[i][1], v], 1)
+        cache[i] = k, v
+        attended = F.scaled_dot_product_attention(q, k, v, attn_mask=~ahead)
+        mixed = attended.transpose(0, 1).flatten(1)
+        x = x + torch.addmm(own["attn.c_proj.bias"], mixed, own["attn.c_proj.weight"])
+        y = norm_in_torch(x, own["ln_2.weight"], own["ln_2.bias"])
+        x = x + think_in_torch(y, below(own, "mlp."))
+    cache["read"] = old + n
+    return norm_in_torch(x, p["ln_f.weight"], p["ln_f.bias"]) @ p["wte.weight"].T, cache
+
+
+def read_one_by_one(ids, p, heads, cache):
+    """One token at a time, head by head: no mask is needed, because nothing later is stored yet."""
+    cache, rows = list(cache or []), []
+    d_model = p["wte.weight"].shape[1]
+    layers = 1 + max(int(name.split(".")[1]) for name in p if name.startswith("h."))
+    cache = cache or [([], []) for _ in range(layers)]
+    for token in ids:
+        x = p["wte.weight"][token] + p["wpe.weight"][len(cache[0][0])]
+        for i, (keys, values) in enumerate(cache):
+            own = below(p, f"h.{i}.")
+            y = functional.layer_norm(x, own["ln_1.weight"], own["ln_1.bias"])
+            q, k, v = np.split(y @ own["attn.c_attn.weight"] + own["attn.c_attn.bias"], 3)
+            keys.append(k)
+            values.append(v)
+            mixed = np.empty(d_model)
+            for head in range(heads):
+                part = slice(head * d_model // heads, (head + 1) * d_model // heads)
+                scores = np.stack(keys)[:, part] @ q[part] / math.sqrt(d_model // heads)
+                mixed[part] = functional.softmax(scores) @ np.stack(values)[:, part]
+            x = x + mixed @ own["attn.c_proj.weight"] + own["attn.c_proj.bias"]
+            y = functional.layer_norm(x, own["ln_2.weight"], own["ln_2.bias"])
+            x = x + think(y, below(own, "mlp."))
+        rows.append(functional.layer_norm(x, p["ln_f.weight"], p["ln_f.bias"]))
+    return np.stack(rows) @ p["wte.weight"].T, cache
+
+
+def read_with_lib(ids, p, heads, cache):
+    """The model of chapter 12 with its own caches."""
+    p = {name: torch.as_tensor(array) for name, array in p.items()}
+    (vocab, d_model), longest = p["wte.weight"].shape, len(p["wpe.weight"])
+    layers = sum(name.endswith("ln_1.bias") for name in p)
+    model = GPT2(Config(vocab, longest, d_model, heads, layers)).double()
+    model.load_state_dict(renamed(p, model.state_dict()))
+    cache = cache or model.caches()
+    with torch.no_grad():
+        return model.eval()(torch.as_tensor(ids)[None], caches=cache).logits[0], cache
+
+
+def read_by_split_heads(ids, p, heads, cache):
+    """Keys and values of all layers in one array each, cut and merged as in chapter 9."""
+    keys, values = cache if cache else ([], [])
+    old, new_keys, new_values = len(keys[0][0]) if cache else 0, [], []
+    x = p["wte.weight"][ids] + p["wpe.weight"][np.arange(old, old + len(ids))]
+    mask = np.arange(old + len(ids)) <= np.arange(old, old + len(ids))[:, None]
+    for i in range(sum(name.endswith("ln_1.bias") for name in p)):
+        own = below(p, f"h.{i}.")
+        y = norm_by_matrix(x, own["ln_1.weight"], own["ln_1.bias"])
+        joint = y @ own["attn.c_attn.weight"] + own["attn.c_attn.bias"]
+        q, k, v = (split_heads(part, heads) for part in np.split(joint, 3, -1))
+        new_keys.append(np.concatenate([keys[i], k], -2) if cache else k)
+        new_values.append(np.concatenate([values[i], v], -2) if cache else v)
+        output = merge_heads(attend(q, new_keys[i], new_values[i], mask).output)
+        x = x + output @ own["attn.c_proj.weight"] + own["attn.c_proj.bias"]
+        y = norm_by_matrix(x, own["ln_2.weight"], own["ln_2.bias"])
+        x = x + think_by_einsum(y, below(own, "mlp."))
+    final = norm_by_matrix(x, p["ln_f.weight"], p["ln_f.bias"])
+    return final @ p["wte.weight"].T, (new_keys, new_values)
+
+
+# 17.4
+
+
+def write_with_lists(step, ids, new, temperature, top_p, draws):
+    """Plain Python: walk down the sorted tokens until the draw is passed."""
+    text, waiting, cache = [int(token) for token in ids], ids, None
+    for draw in draws:
+        logits, cache = step(waiting, cache)
+        row = [float(z) for z in logits[-1]]
+        if temperature == 0:
+            token = row.index(max(row))
+        else:
+            powers = [math.exp((z - max(row)) / temperature) for z in row]
+            ranked = sorted(range(len(row)), key=lambda i: -powers[i])
+            kept, mass = [], 0.0
+            while mass < top_p * sum(powers) and len(kept) < len(ranked):
+                kept.append(ranked[len(kept)])
+                mass += powers[kept[-1]]
+            left = float(draw) * mass
+            for token in kept:
+                left -= powers[token]
+                if left < 0:
+                    break
+        text.append(token)
+        waiting = ids[:1] * 0 + token
+    return text
+
+
+def write_in_numpy(step, ids, new, temperature, top_p, draws):
+    logits, cache = step(ids, None)
+    for i in range(new):
+        row = logits[-1]
+        if temperature == 0:
+            token = row.argmax()
+        else:
+            weights = functional.softmax(row / temperature)
+            order = weights.argsort()[::-1]
+            total = weights[order].cumsum()
+            count = np.searchsorted(total, top_p - 1e-12) + 1
+            total = total[:count] / total[:count][-1]
+            token = order[(total > draws[i]).argmax()]
+        ids = np.append(ids, token)
+        if i < new - 1:
+            logits, cache = step(ids[-1:], cache)
+    return ids
+
+
+def write_in_torch(step, ids, new, temperature, top_p, draws):
+    text, waiting, cache = ids, ids, None
+    for draw in draws:
+        logits, cache = step(waiting, cache)
+        if temperature == 0:
+            waiting = logits[-1:].argmax(-1)
+        else:
+            weights, order = (logits[-1] / temperature).softmax(-1).sort(descending=True)
+            weights[weights.cumsum(-1) - weights >= top_p] = 0
+            passed = weights.cumsum(-1) > draw * weights.sum()
+            waiting = order[passed.int().argmax()][None]
+        text = torch.cat([text, waiting])
+    return text
+
+
+def write_by_recursion(step, ids, new, temperature, top_p, draws):
+    """The rest of the text is the text of what is left to write."""
+
+    def rest(waiting, cache, draws):
+        if not len(draws):
+            return []
+        logits, cache = step(waiting, cache)
+        token = choose(np.asarray(logits[-1]), float(draws[0]))
+        return [token, *rest(np.array([token]), cache, draws[1:])]
+
+    def choose(row, draw):
+        if temperature == 0:
+            return int(np.argmax(row))
+        weights = np.exp(row / temperature) / np.exp(row / temperature).sum()
+        order = np.argsort(-weights)
+        sizes = np.concatenate([[0], weights[order].cumsum()[:-1]])
+        order = order[sizes < top_p]
+        bounds = weights[order].cumsum() / weights[order].sum()
+        return int(order[np.searchsorted(bounds, draw, side="right")])
+
+    return [*np.asarray(ids).tolist(), *rest(ids, None, draws)]
+
+
+def write_with_minus_infinity(step, ids, new, temperature, top_p, draws):
+    """Tokens outside the nucleus get a logit of minus infinity, then one softmax more."""
+    logits, cache = step(ids, None)
+    text = np.concatenate([ids, np.zeros(new, dtype=int)])
+    for i, draw in enumerate(draws, start=len(ids)):
+        row = logits[-1] / (temperature or 1e-9)
+        order = np.argsort(-row)
+        before = functional.softmax(row)[order].cumsum() - functional.softmax(row)[order]
+        kept = functional.softmax(np.where(before < top_p, row[order], -np.inf))
+        text[i] = order[np.count_nonzero(kept.cumsum() <= draw)]
+        logits, cache = step(text[i : i + 1], cache)
+    return text
+
+
+# 17.5
+
+
+def letters(rng, count):
+    """Words of five consonants and vowels in turn, so that letters follow each other by a rule."""
+    words = ["".join(rng.choice(list("bdklmnrst" if i % 2 == 0 else "aeiou")) for i in range(5))
+             for _ in range(count // 6)]  # fmt: skip
+    return " ".join(words)
+
+
+def report_of(text, paragraph, losses, steps=None):
+    steps = steps or range(50, 50 * len(losses) + 50, 50)
+    curve = [(step, loss, loss + 0.05) for step, loss in zip(steps, losses, strict=True)]
+    return {"text": text, "curve": curve, "paragraph": paragraph}
+
+
+def report_plainly():
+    rng = np.random.default_rng(1)
+    return report_of(letters(rng, 24_000), letters(rng, 300), [2.5, 2.2, 1.9, 1.7, 1.6])
+
+
+def report_with_arrays():
+    """The curve as one array of three columns."""
+    report = report_plainly()
+    return report | {"curve": np.array(report["curve"])}
+
+
+def report_with_tensors():
+    """The losses as torch left them, and more in the report than was asked for."""
+    report = report_plainly()
+    curve = [[step, torch.tensor(a), torch.tensor(b)] for step, a, b in report["curve"]]
+    return report | {"curve": curve, "device": "cpu"}
+
+
+def report_of_the_course():
+    """The pages of this course and the recorded run of chapter 13."""
+    from chapters.gpt import course_text
+
+    recorded = files("lib.datasets").joinpath("first_trainings.json").read_text("utf8")
+    run = json.loads(recorded)["pages"]
+    curve = [(point["step"], point["training"], point["validation"]) for point in run["points"]]
+    return {"text": course_text(), "curve": curve, "paragraph": run["points"][-1]["text"]}
+
+
+def report_in_another_script():
+    """Bytes are bytes: a text of Greek letters, each of which has two."""
+    rng = np.random.default_rng(2)
+    greek = str.maketrans("bdklmnrstaeiou", "βδκλμνρστάέίόύ")
+    text, paragraph = (letters(rng, count).translate(greek) for count in (24_000, 300))
+    return report_of(text, paragraph, [1.6, 1.3, 1.1, 1.0, 0.9, 0.85])
+
+
 RIGHT = {
     "17.1": [
-        lambda scores: (
-            np.exp(scores - scores.max(-1, keepdims=True))
-            / np.exp(scores - scores.max(-1, keepdims=True)).sum(-1, keepdims=True)
-        ),
-        softmax_by_loops,
-        softmax_in_torch,
-        softmax_by_differences,
-        lambda scores: torch.softmax(scores, -1),
-        lambda scores: np.exp(functional.log_softmax(scores)),
-    ],
-    "17.2": [
-        functional.layer_norm,
-        norm_by_loops,
-        norm_by_matrix,
-        norm_in_torch,
-        lambda x, gain, bias: F.layer_norm(x, gain.shape, gain, bias),
-    ],
-    "17.3": [think, think_in_torch, think_token_by_token, think_by_einsum, think_with_lib],
-    "17.4": [
-        attention,
-        attention_in_torch,
-        attention_head_by_head,
-        attention_token_by_token,
-        attention_by_einsum,
-        attention_with_lib,
-    ],
-    "17.5": [
-        BLOCKS[0],
-        BLOCKS[1],
-        BLOCKS[2],
-        BLOCKS[3],
-        block_by_loop,
-        block_all_in_one,
-    ],
-    "17.6": [
-        loss_by_loops,
-        loss_in_torch,
-        loss_by_one_hot,
-        loss_by_gather,
-        lambda logits, ids: next_token_loss(logits[..., :-1, :], ids[..., 1:]),
-    ],
-    "17.7": [
-        generate_with_lists,
-        generate_in_torch,
-        generate_into_an_array,
-        generate_by_recursion,
-        generate_as_a_batch,
-    ],
-    "17.8": [
         model_of(functional.layer_norm, BLOCKS[0]),
         model_of(norm_in_torch, BLOCKS[1]),
         model_of(norm_by_loops, BLOCKS[2]),
@@ -423,5 +731,63 @@ RIGHT = {
         gpt2_in_one_cell,
         gpt2_by_one_hot,
         gpt2_text_by_text,
+    ],
+    "17.2": [
+        train_a_dictionary,
+        train_a_module,
+        train_by_own_adam,
+        train_torchs_layer,
+        train_with_a_schedule,
+    ],
+    "17.3": [
+        read_in_numpy,
+        read_in_torch,
+        read_one_by_one,
+        read_with_lib,
+        read_by_split_heads,
+    ],
+    "17.4": [
+        write_with_lists,
+        write_in_numpy,
+        write_in_torch,
+        write_by_recursion,
+        write_with_minus_infinity,
+    ],
+    "17.5": [
+        report_plainly,
+        report_with_arrays,
+        report_with_tensors,
+        report_of_the_course,
+        report_in_another_script,
+    ],
+    "17.6": [
+        attention,
+        attention_in_torch,
+        attention_head_by_head,
+        attention_token_by_token,
+        attention_by_einsum,
+        attention_with_lib,
+    ],
+    "17.7": [
+        BLOCKS[0],
+        BLOCKS[1],
+        BLOCKS[2],
+        BLOCKS[3],
+        block_by_loop,
+        block_all_in_one,
+    ],
+    "17.8": [
+        loss_by_loops,
+        loss_in_torch,
+        loss_by_one_hot,
+        loss_by_gather,
+        lambda logits, ids: next_token_loss(logits[..., :-1, :], ids[..., 1:]),
+    ],
+    "17.9": [
+        generate_with_lists,
+        generate_in_torch,
+        generate_into_an_array,
+        generate_by_recursion,
+        generate_as_a_batch,
     ],
 }

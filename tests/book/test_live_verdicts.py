@@ -12,7 +12,7 @@ from tests.support.attempts import NAMES, answers
 from tests.support.live import ROOT, in_node
 
 VERDICTS = ROOT / "tests" / "support" / "live_verdicts.py"
-NEEDS_TORCH = {"12.3", "13.9"}
+NEEDS_TORCH = {"12.3", "13.9", "17.2", "17.5"}
 
 
 def verdicts(share: int) -> tuple[dict, dict]:

@@ -13,7 +13,7 @@ from checks.task import Case
 from exercises import gpt2_by_parts as parts
 from exercises.laws_of_gpt2 import LAWS, TINY, arrays_of, stored
 
-TASK = importlib.import_module("exercises.17_capstone").EXERCISE["17.8"]
+TASK = importlib.import_module("exercises.17_capstone").EXERCISE["17.1"]
 CASES = TASK.draw()
 BY_NAME = {law.name: law for law in LAWS}
 
@@ -178,6 +178,61 @@ def test_a_learner_in_torch_passes():
 def test_a_slip_of_a_learner_in_torch_is_named(idea, right, wrong):
     assert LEARNER.count(right) >= 1
     verdict = grade_source(TASK, LEARNER.replace(right, wrong))
+    assert "+".join(verdict.misconceptions) == idea, verdict
+
+
+TRAINS = (
+    LEARNER
+    + """
+def initial(d, std=0.09):
+    p = {"wte.weight": torch.randn(15, d) * std, "wpe.weight": torch.randn(10, d) * std}
+    for name in ("h.0.ln_1", "h.0.ln_2", "ln_f"):
+        p |= {name + ".weight": torch.ones(d), name + ".bias": torch.zeros(d)}
+    sizes = {"attn.c_attn": (d, 3 * d), "attn.c_proj": (d, d),
+             "mlp.c_fc": (d, 4 * d), "mlp.c_proj": (4 * d, d)}
+    for name, (rows, columns) in sizes.items():
+        p["h.0." + name + ".weight"] = torch.randn(rows, columns) * std
+        p["h.0." + name + ".bias"] = torch.zeros(columns)
+    return p
+def train(stories):
+    torch.manual_seed(0)
+    p = initial(32)
+    first = {name: tensor.clone() for name, tensor in p.items()}
+    optimizer = torch.optim.AdamW([tensor.requires_grad_() for tensor in p.values()], lr=0.01)
+    for step in range(240):
+        rows = stories[torch.randint(len(stories), (64,))]
+        logits = gpt2(rows[:, :-1], p, 4)
+        loss = F.cross_entropy(logits.flatten(0, 1), rows[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return (lambda ids: gpt2(ids, first, 4)), (lambda ids: gpt2(ids, p, 4))
+"""
+)
+SLIPS_IN_TRAINING = [
+    ("M930", "std=0.09", "std=1.0"),
+    ("M931", "tensor.clone()", "tensor"),
+    ("M24", '.masked_fill(hidden, float("-inf"))', ""),
+    ("M780", "        optimizer.step()\n", ""),
+    ("M782", "rows[:, 1:].flatten()", "rows[:, :-1].flatten()"),
+    ("M784", "range(240)", "range(10)"),
+    ("M783", "torch.randint(len(stories), (64,))", "torch.randint(8, (64,))"),
+    ("M785", "loss.backward()", "(-loss).backward()"),
+]
+TRAINING = importlib.import_module("exercises.17_capstone").EXERCISE["17.2"]
+
+
+def test_a_learner_who_trains_in_torch_passes():
+    assert grade_source(TRAINING, TRAINS).passed
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("idea", "right", "wrong"), SLIPS_IN_TRAINING, ids=[slip[0] for slip in SLIPS_IN_TRAINING]
+)
+def test_a_slip_of_a_learner_who_trains_is_named(idea, right, wrong):
+    assert TRAINS.count(right) == 1
+    verdict = grade_source(TRAINING, TRAINS.replace(right, wrong))
     assert "+".join(verdict.misconceptions) == idea, verdict
 
 

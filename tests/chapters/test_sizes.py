@@ -10,7 +10,7 @@ from book.sizes import page_size, stated
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = {chapter.stem: chapter for chapter in teachers_guide.read_chapters(ROOT)}
 WITH_DEEPER = [stem for stem in CHAPTERS if (ROOT / f"chapters/{stem}_deeper.md").exists()]
-SHORT = [stem for stem in WITH_DEEPER if int(stem[:2]) <= 12 or stem in ("16_heads", "18_llama")]
+SHORT = [stem for stem in WITH_DEEPER if int(stem[:2]) <= 12 or int(stem[:2]) >= 16]
 LINES = 130
 WORDS, MINUTES = 2500, 25
 WORDS_OF_THE_FIRST_LAP, MINUTES_OF_THE_FIRST_LAP = 3000, 30  # chapter 1 is a small course

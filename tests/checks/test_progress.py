@@ -242,7 +242,7 @@ def test_every_task_of_the_course_has_one_skill(monkeypatch):
     assert sorted(task.id for tasks in grouped.values() for task in tasks) == sorted(
         task.id for exercise in every for task in exercise.tasks
     )
-    assert "17.1" in [task.id for task in grouped["Softmax"]]
+    assert "17.6" in [task.id for task in grouped["Multi-head attention"]]
 
 
 # The export says what it proves.
@@ -286,15 +286,16 @@ def test_tables_keep_their_form():
 
 def test_a_learner_in_a_notebook_is_followed_from_a_mistake_to_a_pass(file):
     cells = [
-        "import numpy as np\nfrom checks import exercise\ncheck = exercise('17_capstone')",
-        "check('17.1')",
-        "def softmax(scores):\n    return 1 / (1 + np.exp(-scores))",
-        "check('17.1')",
-        "check('17.1')",
-        "def softmax(scores):\n    powers = np.exp(scores - scores.max(-1, keepdims=True))\n"
+        "import numpy as np\nfrom checks import exercise\ncheck = exercise('06_softmax')",
+        "check('6.3')",
+        "def at_temperature(weights, temperature):\n    return weights",
+        "check('6.3')",
+        "check('6.3')",
+        "def at_temperature(weights, temperature):\n"
+        "    powers = (weights / weights.max(-1, keepdims=True)) ** (1 / temperature)\n"
         "    return powers / powers.sum(-1, keepdims=True)",
-        "check = exercise('17_capstone')",  # the first cell once more
-        "check('17.1')",
+        "check = exercise('06_softmax')",  # the first cell once more
+        "check('6.3')",
         "check.record()",
     ]
     notebook = nbformat.v4.new_notebook(
@@ -304,12 +305,12 @@ def test_a_learner_in_a_notebook_is_followed_from_a_mistake_to_a_pass(file):
     NotebookClient(notebook, kernel_name="python3", timeout=120, config=socket).execute()
     notes = log.read_notes().notes
     assert [(note.status, note.misconceptions) for note in notes] == [
-        ("wrong", ("M18",)), ("wrong", ("M18",)), ("passed", ())
+        ("wrong", ("M178",)), ("wrong", ("M178",)), ("passed", ())
     ]  # fmt: skip
     assert notes[0].answer == notes[1].answer != notes[2].answer
     assert notes[2].answer == log.hashlib.sha256(cells[5].encode()).hexdigest()
     shown = notebook.cells[-1].outputs[0].data["text/plain"]
     assert re.search(r"Softmax +1 of \d+ +0 +1 of 1", shown)
-    assert "M18" in shown
+    assert "M178" in shown
     assert "overcome" in shown
     assert str(file.parent) not in shown

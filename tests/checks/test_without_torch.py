@@ -11,7 +11,7 @@ from checks.run import compare, installed, nodes, plain_data
 from checks.run.call import Mistake
 from tests.support.blocked import without_packages
 
-NEEDS_TORCH = ["12.3", "13.9"]  # they tie and train a model of torch
+NEEDS_TORCH = ["12.3", "13.9", "17.2", "17.5"]  # they tie or train a model
 EVERY_REFERENCE = """
 import importlib, json, pkgutil, sys
 import exercises
@@ -37,7 +37,7 @@ def no_torch(monkeypatch):
     monkeypatch.setattr(library_errors, "is_installed", lambda package: package != "torch")
 
 
-def test_every_task_but_two_passes_its_reference():
+def test_every_task_but_four_passes_its_reference():
     statuses = json.loads(without_packages(EVERY_REFERENCE))
     assert len(statuses) > 140
     assert [task for task, status in statuses.items() if status != "passed"] == NEEDS_TORCH

@@ -73,6 +73,8 @@ def rewritten(name: str, task: Task, body: str) -> str:
     if "raise NotImplementedError" in text:
         return re.sub(r"raise NotImplementedError[^\n]*", body, text)
     assert re.search(rf"^{task.name}\b[^=\n]*= \.\.\.", text, re.MULTILINE), text
+    if not task.is_value:  # an empty file, in which the learner decides on everything
+        return f"def {task.name}(*args):\n    {body}"
     return re.sub(
         rf"^({task.name}\b[^=\n]*=) \.\.\.", rf"\1 {body.removeprefix('return ')}", text, flags=re.M
     )
