@@ -36,7 +36,8 @@ class TaskGrade:
     def __post_init__(self) -> None:
         sentences = tuple(sentence[:MOST_SENTENCE] for sentence in self.sentences)
         object.__setattr__(self, "sentences", sentences)
-        object.__setattr__(self, "shown", self.shown[:MOST_SHOWN])
+        for name in ("shown", "code", "case"):
+            object.__setattr__(self, name, getattr(self, name)[:MOST_SHOWN])
 
     def with_partial_credit(self, partial_credit: float) -> TaskGrade:
         """Give a wrong answer this fraction of the points for its share of right cases."""
