@@ -366,7 +366,7 @@ def train_a_dictionary(stories):
     p = fresh_parameters(15, 10, 32, 1)
     first = {name: tensor.clone() for name, tensor in p.items()}
     optimizer = torch.optim.AdamW([tensor.requires_grad_() for tensor in p.values()], lr=0.01)
-    for _ in range(220):
+    for _ in range(140):
         rows = stories[torch.randint(len(stories), (64,))]
         logits = gpt2_in_one_cell(rows[:, :-1], p, 4)
         loss = F.cross_entropy(logits.flatten(0, 1), rows[:, 1:].flatten())
@@ -397,7 +397,7 @@ def train_by_own_adam(stories):
     first = {name: tensor.clone() for name, tensor in p.items()}
     moments = {name: (torch.zeros_like(tensor), torch.zeros_like(tensor))
                for name, tensor in p.items()}  # fmt: skip
-    for step in range(1, 251):
+    for step in range(1, 161):
         rows = stories[torch.randint(len(stories), (64,))]
         leaves = {name: tensor.detach().requires_grad_() for name, tensor in p.items()}
         loss = loss_in_torch(gpt2_in_one_cell(rows, leaves | {"wpe.weight": F.pad(
@@ -436,7 +436,7 @@ def train_torchs_layer(stories):
     model = Encoder()
     first = copy.deepcopy(model)
     optimizer = torch.optim.NAdam(model.parameters(), lr=0.01)
-    for _ in range(250):
+    for _ in range(180):
         rows = stories[torch.randint(len(stories), (64,))]
         loss = F.cross_entropy(model(rows[:, :-1]).mT, rows[:, 1:])
         optimizer.zero_grad()
@@ -451,8 +451,8 @@ def train_with_a_schedule(stories):
     p = fresh_parameters(15, 10, 32, 1, std=0.09)
     first = copy.deepcopy(p)
     optimizer = torch.optim.AdamW([tensor.requires_grad_() for tensor in p.values()], lr=1.0)
-    for step in range(240):
-        rate = min((step + 1) / 20, (1.1 + math.cos(math.pi * step / 240)) / 2) * 0.012
+    for step in range(150):
+        rate = min((step + 1) / 20, (1.1 + math.cos(math.pi * step / 150)) / 2) * 0.012
         optimizer.param_groups[0]["lr"] = rate
         rows = stories[torch.randint(len(stories), (64,))]
         logits = gpt2_in_one_cell(rows[:, :-1], p, 4)
