@@ -1,8 +1,11 @@
 """The transformer block: the checks."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from checks import Case, Exercise, Task, Wrong
+from checks.drivers import through_relu
 from exercises.frames import (
     FRAMES,
     first_change_lost,
@@ -18,9 +21,10 @@ from lib.attention.heads import merge_heads, split_heads
 from lib.attention.masks import causal
 
 PAGE = "chapters/11_block.html"
+DEEPER = "chapters/11_block_deeper.html"
 
 
-# 11.1, 11.2, 11.3 ---------------------------------------------------------------------------
+# 11.1 -------------------------------------------------------------------------------------
 
 
 def norm(x, gain, bias, eps, *, axis=-1, spread=None, centre=True, dressed=True):
@@ -100,99 +104,93 @@ NORM_WRONG = [
 ]
 
 
-def gelu(x):
-    return functional.gelu(x)
+# 11.2, 11.3 ---------------------------------------------------------------------------------
 
 
-def gelu_cases(rng):
+class Linear(NamedTuple):
+    """A linear layer; feedback calls its two parts by these names."""
+
+    w: np.ndarray
+    b: np.ndarray
+
+
+def one_layer(w_1, b_1, w_2, b_2):
+    return Linear(w_1 @ w_2, b_1 @ w_2 + b_2)
+
+
+def layers_cases(rng):
+    def draw(d_in, d_hidden, d_out):
+        shapes = (d_in, d_hidden), (d_hidden,), (d_hidden, d_out), (d_out,)
+        about = f"{d_in} components to {d_hidden} to {d_out}"
+        return Case(tuple(rng.integers(-3, 4, size=shape) + 0.5 for shape in shapes), about=about)
+
+    # Where all sizes are equal, a wrong order gives numbers and no error.
+    return [draw(2, 2, 2), draw(2, 3, 5), draw(5, 7, 3), draw(3, 3, 3)]
+
+
+def no_second_matrix_for_the_bias(w_1, b_1, w_2, b_2):
+    return Linear(w_1 @ w_2, b_1 + b_2)
+
+
+def other_order(w_1, b_1, w_2, b_2):
+    return Linear(w_2 @ w_1, w_2 @ b_1 + b_2)
+
+
+LAYERS_WRONG = [
+    Wrong("M862", lambda w_1, b_1, w_2, b_2: Linear(w_1 @ w_2, b_2)),
+    Wrong("M862", lambda w_1, b_1, w_2, b_2: Linear(w_1 @ w_2, b_1 @ w_2)),
+    Wrong("M862", lambda w_1, b_1, w_2, b_2: Linear(w_1 @ w_2, 0 * b_2)),
+    Wrong("M863", no_second_matrix_for_the_bias),
+    Wrong("M863", lambda w_1, b_1, w_2, b_2: Linear(w_1 @ w_2, (b_1 + b_2) @ w_2)),
+    Wrong("M864", other_order),
+    Wrong("M864", lambda w_1, b_1, w_2, b_2: Linear(w_2 @ w_1, b_1 @ w_2 + b_2)),
+    Wrong("M864", lambda w_1, b_1, w_2, b_2: Linear(w_2 @ w_1, b_1 @ w_1 + b_2)),
+    Wrong("M864", lambda w_1, b_1, w_2, b_2: Linear((w_1 @ w_2).T, b_1 @ w_2 + b_2)),
+    Wrong("M865", lambda w_1, b_1, w_2, b_2: Linear(w_1 + w_2, b_1 + b_2)),
+    Wrong("M865", lambda w_1, b_1, w_2, b_2: Linear(w_1 * w_2, b_1 * b_2)),
+    Wrong("M865", lambda w_1, b_1, w_2, b_2: Linear(w_1 * w_2, b_1 @ w_2 + b_2)),
+]  # fmt: skip
+
+
+def larger():
+    w_1 = np.array([[1.0, 0.0, 0.0], [-1.0, 1.0, -1.0]])  # a - b, b, -b
+    return w_1, np.zeros(3), np.array([[1.0], [1.0], [-1.0]]), np.zeros(1)
+
+
+def pairs_cases(rng):
+    drawn = rng.normal(0, 3, size=(5, 2)).round(1)
     return [
-        Case((np.array([-2.0, -1.0, 0.0, 1.0, 2.0]),), about="-2, -1, 0, 1, 2"),
-        Case((np.array([[-2.699, 2.699, -0.5], [0.3, 3.5, -1.2]]),), about="a 2 x 3 table"),
-        Case((rng.normal(0, 2, size=(2, 3, 5)),), about="x of shape (2, 3, 5)"),
+        Case((np.array([[2.0, 5.0], [5.0, 2.0]]),), about="the pairs (2, 5) and (5, 2)"),
+        Case((np.array([[-3.0, -1.0], [-1.0, -4.0]]),), about="two pairs of negative numbers"),
+        Case((np.array([[0.0, -2.0], [-2.0, 3.0]]),), about="the pairs (0, -2) and (-2, 3)"),
+        Case((drawn,), about="five random pairs"),
     ]
 
 
-def relu(x):
-    return np.maximum(x, 0)
+def network(w_1, w_2, b_1=None, b_2=0.0):
+    """An answer with these matrices, each given as rows."""
+
+    def answer():
+        first, second = np.array(w_1, dtype=float), np.array(w_2, dtype=float)
+        hidden = np.zeros(first.shape[1]) if b_1 is None else np.array(b_1, dtype=float)
+        return first, hidden, second, np.array([b_2])
+
+    return answer
 
 
-def exact(x):
-    return functional.gelu(x, tanh=False)
-
-
-def gelu_from(x, inner):
-    return 0.5 * x * (1 + np.tanh(inner))
-
-
-ROOT, PART = np.sqrt(2 / np.pi), 0.044715
-CURVES = [
-    lambda x: x / (1 + np.exp(-1.702 * x)),
-    lambda x: x / (1 + np.exp(-x)),
-    lambda x: gelu_from(x, ROOT * x),
-    lambda x: gelu_from(x, ROOT * (x + PART * x) ** 3),
-    lambda x: gelu_from(x, ROOT * (x + (PART * x) ** 3)),
-    lambda x: gelu_from(x, ROOT * (x + PART * x**2)),
-    lambda x: gelu_from(x, ROOT * x + PART * x**3),
-    lambda x: gelu_from(x, ROOT * (x + 10 * PART * x**3)),
-    lambda x: gelu_from(x, ROOT**2 * (x + PART * x**3)),
-    lambda x: gelu_from(x, np.sqrt(2) / np.pi * (x + PART * x**3)),
-    lambda x: 2 * functional.gelu(x),
-    lambda x: functional.gelu(x) - x / 2,
-    lambda x: gelu_from(1, ROOT * (x + PART * x**3)),
-    lambda x: 0.5 * x + np.tanh(ROOT * (x + PART * x**3)),
-]
-
-
-def feed_forward(x, w_1, b_1, w_2, b_2, *, activation=functional.gelu, bias=(1, 1)):
-    return activation(x @ w_1 + bias[0] * b_1) @ w_2 + bias[1] * b_2
-
-
-def hidden_layer(x, w_1, b_1, w_2, b_2):
-    return x @ w_1 + b_1
-
-
-def activations(*arguments):
-    return functional.gelu(hidden_layer(*arguments))
-
-
-def feed_forward_cases(rng):
-    def draw(*leading, d_model, d_ff):
-        shapes = (d_model, d_ff), (d_ff,), (d_ff, d_model), (d_model,)
-        maps = [rng.normal(size=shape) for shape in shapes]
-        about = f"x of shape {(*leading, d_model)}, d_ff = {d_ff}"
-        return Case((rng.normal(size=(*leading, d_model)), *maps), about=about)
-
-    return [draw(2, d_model=2, d_ff=3), draw(3, d_model=2, d_ff=5), draw(2, 3, d_model=5, d_ff=7),
-            draw(2, 3, 2, d_model=3, d_ff=4)]  # fmt: skip
-
-
-def activation_last(x, w_1, b_1, w_2, b_2):
-    return functional.gelu((x @ w_1 + b_1) @ w_2 + b_2)
-
-
-def bend_first(x, w_1, b_1, w_2, b_2):
-    return (functional.gelu(x) @ w_1 + b_1) @ w_2 + b_2
-
-
-def bend_before_the_bias(x, w_1, b_1, w_2, b_2):
-    return (functional.gelu(x @ w_1) + b_1) @ w_2 + b_2
-
-
-def feed_wrong(**changes):
-    return lambda *args: feed_forward(*args, **changes)
-
-
-FEED_WRONG = [
-    Wrong("M239", feed_wrong(activation=lambda x: x)), Wrong("M239", activation_last),
-    Wrong("M239", bend_first), Wrong("M228", bend_before_the_bias),
-    Wrong("M228", lambda *args: functional.gelu(feed_forward(*args))),
-    Wrong("M227", lambda x, *maps: x + feed_forward(x, *maps)),
-    Wrong("M55", feed_wrong(activation=relu)), Wrong("M54", feed_wrong(activation=exact)),
-    Wrong("M238", feed_wrong(activation=np.tanh)), Wrong("M238", feed_wrong(activation=CURVES[1])),
-    Wrong("M44", feed_wrong(bias=(0, 1))), Wrong("M44", feed_wrong(bias=(1, 0))),
-    Wrong("M44", feed_wrong(bias=(0, 0))),
-    Wrong("M44+M55", feed_wrong(activation=relu, bias=(0, 0))),
-    Wrong("M10", lambda x, w_1, b_1, w_2, b_2: feed_forward(x, w_1.T, b_1, w_2.T, b_2)),
+LARGER_WRONG = [
+    Wrong("M866", network([[1, 0], [-1, 1]], [[1], [1]])),
+    Wrong("M866", network([[-1, 1], [1, 0]], [[1], [1]])),
+    Wrong("M866", network([[0.5, 0.5, 0.5], [0.5, -0.5, 0.5]], [[1], [1], [0]])),
+    Wrong("M867", network([[1, 0, 0], [-1, 1, -1]], [[-1], [1], [-1]])),
+    Wrong("M867", network([[-1, 1, -1], [1, 0, 0]], [[-1], [1], [-1]])),
+    Wrong("M868", network([[1, -1], [-1, 1]], [[1], [1]])),
+    Wrong("M868", network([[1, -1], [-1, 1]], [[0.5], [0.5]])),
+    Wrong("M868", network([[1], [-1]], [[1]])),
+    Wrong("M869", network([[1, -1, 0, 0], [0, 0, 1, -1]], [[1], [-1], [1], [-1]])),
+    Wrong("M869", network([[1, -1, 0, 0], [0, 0, 1, -1]], [[0.5], [-0.5], [0.5], [-0.5]])),
+    Wrong("M869", network([[1, 0], [0, 1]], [[1], [1]])),
+    Wrong("M869", network([[1, 0], [0, 1]], [[0.5], [0.5]])),
 ]  # fmt: skip
 
 
@@ -215,7 +213,7 @@ def order_cases(rng):
 
     def draw(*shape):
         args = rng.normal(1, 2, size=shape), attention, think, norm_1, norm_2
-        return Case(args, about=f"a stream of shape {shape}, and four functions")
+        return Case(args, about=f"x of shape {shape}, and four functions")
 
     return [draw(2, 4), draw(3, 5), draw(2, 3, 7)]
 
@@ -258,6 +256,52 @@ DROPOUT_WRONG = [
     Wrong("M245", dropped(lambda x, keep, rate: x * keep, lambda x, rate: x * (1 - rate))),
     Wrong("M245", dropped(lambda x, keep, rate: x * keep, lambda x, rate: x * rate)),
     Wrong("M245", dropped(lambda *args: dropout(*args, True), lambda x, rate: x / (1 - rate))),
+]
+
+
+# 11.7 ---------------------------------------------------------------------------------------
+
+
+def gelu(x):
+    return functional.gelu(x)
+
+
+def gelu_cases(rng):
+    return [
+        Case((np.array([-2.0, -1.0, 0.0, 1.0, 2.0]),), about="-2, -1, 0, 1, 2"),
+        Case((np.array([[-2.699, 2.699, -0.5], [0.3, 3.5, -1.2]]),), about="a 2 x 3 table"),
+        Case((rng.normal(0, 2, size=(2, 3, 5)),), about="x of shape (2, 3, 5)"),
+    ]
+
+
+def relu(x):
+    return np.maximum(x, 0)
+
+
+def exact(x):
+    return functional.gelu(x, tanh=False)
+
+
+def gelu_from(x, inner):
+    return 0.5 * x * (1 + np.tanh(inner))
+
+
+ROOT, PART = np.sqrt(2 / np.pi), 0.044715
+CURVES = [
+    lambda x: x / (1 + np.exp(-1.702 * x)),
+    lambda x: x / (1 + np.exp(-x)),
+    lambda x: gelu_from(x, ROOT * x),
+    lambda x: gelu_from(x, ROOT * (x + PART * x) ** 3),
+    lambda x: gelu_from(x, ROOT * (x + (PART * x) ** 3)),
+    lambda x: gelu_from(x, ROOT * (x + PART * x**2)),
+    lambda x: gelu_from(x, ROOT * x + PART * x**3),
+    lambda x: gelu_from(x, ROOT * (x + 10 * PART * x**3)),
+    lambda x: gelu_from(x, ROOT**2 * (x + PART * x**3)),
+    lambda x: gelu_from(x, np.sqrt(2) / np.pi * (x + PART * x**3)),
+    lambda x: 2 * functional.gelu(x),
+    lambda x: functional.gelu(x) - x / 2,
+    lambda x: gelu_from(1, ROOT * (x + PART * x**3)),
+    lambda x: 0.5 * x + np.tanh(ROOT * (x + PART * x**3)),
 ]
 
 
@@ -368,37 +412,7 @@ LAYER_WRONG = [
 ]  # fmt: skip
 
 
-# 11.7, 11.8 ---------------------------------------------------------------------------------
-
-
-def parameters(d_model, d_ff, *, square=4, halves=2, biases=(5, 1), norms=4):
-    """`biases` counts those as wide as d_model and as d_ff, `norms` the vectors of the norms."""
-    small = (biases[0] + norms) * d_model + biases[1] * d_ff
-    return square * d_model**2 + halves * d_model * d_ff + small
-
-
-def parameter_cases(rng):
-    drawn = tuple(rng.integers(8, 900, size=2).tolist())
-    return [Case(size, about="d_model = {}, d_ff = {}".format(*size))
-            for size in ((2, 3), (5, 7), (768, 3072), (384, 1536), drawn)]  # fmt: skip
-
-
-def count_wrong(**changes):
-    return lambda *args: parameters(*args, **changes)
-
-
-COUNT_WRONG = [
-    *(Wrong("M247", count_wrong(biases=biases))
-      for biases in ((0, 0), (1, 1), (2, 1), (4, 0), (4, 2), (6, 0))),
-    *(Wrong("M247", count_wrong(norms=norms)) for norms in (0, 2)),
-    Wrong("M247", count_wrong(biases=(0, 0), norms=0)),
-    Wrong("M247", lambda *size: parameters(*size, norms=0) + 4),
-    Wrong("M247", lambda d_model, d_ff: parameters(d_model, d_ff, norms=2) + 2 * d_ff),
-    Wrong("M127", count_wrong(square=3, biases=(4, 1))),
-    Wrong("M127+M247", count_wrong(square=3, biases=(0, 0), norms=0)),
-    Wrong("M196", count_wrong(halves=1)), Wrong("M196", count_wrong(halves=1, biases=(4, 1))),
-    Wrong("M197", lambda d_model, d_ff: parameters(d_model, 4 * d_model)),
-]  # fmt: skip
+# 11.8 -------------------------------------------------------------------------------------------
 
 
 def stream_variance(start, added, blocks, scaled, *, changes=2, shrink=lambda number: number):
@@ -458,49 +472,46 @@ EXERCISE = Exercise(
         Task(
             id="11.1", name="layer_norm", title="Layer norm", difficulty=2, importance=5,
             minutes=10, reference=norm, cases=norm_cases, wrong=NORM_WRONG,
-            read=f"{PAGE}#claim-S0-45",
+            read=f"{PAGE}#the-norm",
         ),
         Task(
-            id="11.2", name="gelu", title="The GELU of GPT-2", difficulty=1, importance=3,
-            minutes=5, reference=gelu, cases=gelu_cases, read=f"{PAGE}#claim-S0-50",
+            id="11.2", name="one_layer", title="Two layers in one", difficulty=2, importance=4,
+            minutes=8, reference=one_layer, cases=layers_cases, wrong=LAYERS_WRONG,
+            read=f"{PAGE}#one-token-alone",
+        ),
+        Task(
+            id="11.3", name="larger", title="The larger of two numbers", difficulty=4,
+            importance=4, minutes=14, reference=larger, cases=pairs_cases, wrong=LARGER_WRONG,
+            call=through_relu, read=f"{PAGE}#two-linear-layers-and-a-nonlinearity",
+        ),
+        Task(
+            id="11.4", name="pre_norm", title="The order", difficulty=2, importance=5, minutes=10,
+            reference=pre_norm, cases=order_cases, wrong=ORDER_WRONG,
+            read=f"{PAGE}#before-or-after",
+        ),
+        Task(
+            id="11.5", name="dropout", title="Drop, and make up for it", difficulty=2, importance=3,
+            minutes=8, reference=dropout, cases=dropout_cases, wrong=DROPOUT_WRONG,
+            read=f"{DEEPER}#where-dropout-goes",
+        ),
+        Task(
+            id="11.6", name="encoder_layer", title="PyTorch's block", difficulty=4, importance=5,
+            minutes=25, reference=encoder_layer, cases=layer_cases,
+            graded_cases=drawn_layer_cases, wrong=LAYER_WRONG,
+            read=f"{DEEPER}#equal-to-the-block-of-pytorch",
+        ),
+        Task(
+            id="11.7", name="gelu", title="The GELU of GPT-2", difficulty=1, importance=3,
+            minutes=5, reference=gelu, cases=gelu_cases, read=f"{DEEPER}#two-gelus",
             wrong=[
                 Wrong("M54", exact), Wrong("M55", relu),
                 *(Wrong("M238", curve) for curve in CURVES),
             ],
         ),
         Task(
-            id="11.3", name="feed_forward", title="Think about each token", difficulty=2,
-            importance=4, minutes=8, reference=feed_forward, cases=feed_forward_cases,
-            steps={"the hidden layer": hidden_layer, "the activations": activations},
-            read=f"{PAGE}#claim-S0-50",
-            wrong=FEED_WRONG,
-        ),
-        Task(
-            id="11.4", name="pre_norm", title="The order", difficulty=2, importance=5, minutes=10,
-            reference=pre_norm, cases=order_cases, read=f"{PAGE}#claim-S0-49",
-            wrong=ORDER_WRONG,
-        ),
-        Task(
-            id="11.5", name="dropout", title="Drop, and make up for it", difficulty=2, importance=3,
-            minutes=8, reference=dropout, cases=dropout_cases, read=f"{PAGE}#where-dropout-goes",
-            wrong=DROPOUT_WRONG,
-        ),
-        Task(
-            id="11.6", name="encoder_layer", title="PyTorch's block", difficulty=4, importance=5,
-            minutes=25, reference=encoder_layer, cases=layer_cases,
-            graded_cases=drawn_layer_cases, wrong=LAYER_WRONG,
-            read=f"{PAGE}#equal-to-the-block-of-pytorch",
-        ),
-        Task(
-            id="11.7", name="parameters", title="Count the parameters", difficulty=2, importance=4,
-            minutes=5, reference=parameters, cases=parameter_cases, read=f"{PAGE}#claim-S0-51",
-            wrong=COUNT_WRONG,
-        ),
-        Task(
-            id="11.8", name="stream_variance", title="How the stream grows", difficulty=3,
-            importance=3, minutes=10, reference=stream_variance,
-            cases=variance_cases, read=f"{PAGE}#the-stream-grows",
-            wrong=GROWTH_WRONG,
+            id="11.8", name="stream_variance", title="How the residual stream grows", difficulty=3,
+            importance=3, minutes=10, reference=stream_variance, cases=variance_cases,
+            wrong=GROWTH_WRONG, read=f"{DEEPER}#the-residual-stream-grows",
         ),
     ],
 )  # fmt: skip

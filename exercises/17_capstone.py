@@ -371,7 +371,7 @@ EXERCISE = Exercise(
         ),
         Task(
             id="17.7", name="block", title="The block", difficulty=2, importance=5, minutes=10,
-            reference=block, cases=block_cases, read="chapters/11_block.html#claim-S0-49",
+            reference=block, cases=block_cases, read="chapters/11_block.html#before-or-after",
             wrong=wrongs([
                 *((idea, functools.partial(block, frame=frame)) for idea, frame in FRAMES),
                 *((idea, functools.partial(block, norm=norm)) for idea, norm in chosen(NORMS)),

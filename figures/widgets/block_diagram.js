@@ -25,23 +25,23 @@ function attention(read, value) {
   const silent = read.map((v) => v.map(() => 0));
   const mask = read.map((_, i) => read.map((_, j) => j <= i));
   const { weights, output } = attend(silent, silent, matmul(read, value), { mask });
-  return { weights, attention_change: output };
+  return { weights, attention_update: output };
 }
 
 /** Apply GELU to each feature and its negative, and add the two. */
 function feedForward(read) {
   const hidden = read.map((v) => [...v, ...v.map((a) => -a)].map(gelu));
   const d = read[0].length;
-  return { hidden, feed_forward_change: hidden.map((v) => add(v.slice(0, d), v.slice(d))) };
+  return { hidden, feed_forward_update: hidden.map((v) => add(v.slice(0, d), v.slice(d))) };
 }
 
 /** What runs along each edge, by name, in the order in which it is computed. */
 export function steps({ x, value, norm_first, add_first, add_second }) {
-  const found = { stream_in: x };
+  const found = { residual_stream: x };
   let stream = x;
   for (const [name, sublayer, change, adds] of [
-    ["first", attention, "attention_change", add_first],
-    ["second", feedForward, "feed_forward_change", add_second],
+    ["first", attention, "attention_update", add_first],
+    ["second", feedForward, "feed_forward_update", add_second],
   ]) {
     if (norm_first) found[`${name}_norm`] = layerNorm(stream);
     Object.assign(found, sublayer(norm_first ? found[`${name}_norm`] : stream, value));
@@ -60,18 +60,18 @@ export function spread(table) {
 }
 
 const SAID = {
-  stream_in: () => "the stream as the block before has left it; type other numbers, and they run through the block",
+  residual_stream: () => "the residual stream as the block before has left it; type other numbers, and they run through the block",
   first_norm: ({ norm_first }) =>
-    norm_first ? "a normalised copy, which attention reads" : "the sum, normalised: the stream from here on",
+    norm_first ? "a normalised copy, which attention reads" : "the sum, normalised: the residual stream from here on",
   weights: () => "weights of attention, (query, key): all scores are 0, so what may be seen gets equal shares",
-  attention_change: () => "what attention found: a mean of values, the change to each token",
-  first_sum: ({ add_first }) => (add_first ? "stream plus change" : "the change alone: the stream ends here"),
+  attention_update: () => "what attention returns: an average of values, the update of each token",
+  first_sum: ({ add_first }) => (add_first ? "residual stream plus update" : "the update alone: the residual stream ends here"),
   second_norm: ({ norm_first }) =>
-    norm_first ? "a normalised copy, which the feed-forward map reads" : "the second sum, normalised: what the next block gets",
-  hidden: () => "widened to d_ff = 8 and bent by the GELU: each feature and its negative",
-  feed_forward_change: () => "narrowed to d_model again: the change to each token",
+    norm_first ? "a normalised copy, which the feed-forward network reads" : "the second sum, normalised: what the next block gets",
+  hidden: () => "projected up to d_ff = 8, after the GELU: each component and its negative",
+  feed_forward_update: () => "projected down to d_model again: the update of each token",
   second_sum: ({ add_second, norm_first }) =>
-    (add_second ? "stream plus change" : "the change alone: the stream ends here") +
+    (add_second ? "residual stream plus update" : "the update alone: the residual stream ends here") +
     (norm_first ? ", which the next block gets" : ""),
 };
 
@@ -95,9 +95,9 @@ export function layout(norm_first) {
   const chip = (edge, x) => parts.chips.push({ edge, x, y });
   const node = (text, x) => parts.nodes.push({ text, x, y });
   const line = (edge, ...points) => parts.lines.push({ edge, points });
-  const sublayer = { first: ["attention"], second: ["widen, GELU", "narrow"] };
-  const change = { first: "attention_change", second: "feed_forward_change" };
-  let stream = "stream_in";
+  const sublayer = { first: ["attention"], second: ["up, GELU", "down"] };
+  const change = { first: "attention_update", second: "feed_forward_update" };
+  let stream = "residual_stream";
   for (const name of ["first", "second"]) {
     const top = y;
     chip(stream, STREAM);
@@ -166,8 +166,8 @@ function render({ model, el }) {
       value: String(model.get("norm_first")),
       onChange: (value) => put("norm_first", value === "true"),
     }),
-    add_first: toggle({ label: "add the stream to attention's change", value: model.get("add_first"), onChange: (on) => put("add_first", on) }),
-    add_second: toggle({ label: "add the stream to the feed-forward change", value: model.get("add_second"), onChange: (on) => put("add_second", on) }),
+    add_first: toggle({ label: "add attention's update to x", value: model.get("add_first"), onChange: (on) => put("add_first", on) }),
+    add_second: toggle({ label: "add the feed-forward update to x", value: model.get("add_second"), onChange: (on) => put("add_second", on) }),
   };
   const said = {
     edge: readout({ label: "", live: true, name: "edge" }),
@@ -183,10 +183,10 @@ function render({ model, el }) {
   let drawn = "";
   let shown = null;
 
-  /** Draw the diagram anew; only another order needs it. */
+  /** Draw the diagram again; only another order needs it. */
   function build(state) {
     const { nodes, chips: places, lines, sums, height } = layout(state.norm_first);
-    const canvas = svg("svg", { viewBox: `0 0 340 ${height}`, class: "kit-block", role: "radiogroup", "aria-label": "Edges of the block, from the stream in to the stream out" });
+    const canvas = svg("svg", { viewBox: `0 0 340 ${height}`, class: "kit-block", role: "radiogroup", "aria-label": "Edges of the block, from the residual stream in to the residual stream out" });
     for (const { edge, points, skip } of lines) {
       const path = svg("polyline", { points: points.map((p) => p.join()).join(" "), class: "kit-edge", "data-edge": edge, "data-skip": skip });
       path.addEventListener("click", () => put("edge", edge));
@@ -224,11 +224,11 @@ function render({ model, el }) {
 
   /** The stream in, cell by cell, to be typed over. */
   function entries(rows, columns) {
-    const { el, cells } = grid({ label: "stream in", rows, columns });
+    const { el, cells } = grid({ label: "residual stream", rows, columns });
     const inputs = cells.map((line, i) =>
       line.map(({ td, name }, j) => {
         const onInput = (value) => put("x", model.get("x").map((v, n) => (n === i ? v.with(j, value) : v)));
-        const cell = numberCell({ label: `stream in, ${name}`, value: 0, onInput });
+        const cell = numberCell({ label: `residual stream, ${name}`, value: 0, onInput });
         td.append(cell.el);
         return cell;
       }),
@@ -265,7 +265,7 @@ function render({ model, el }) {
       const columns = matrix[0].map((_, j) => (isWeights ? `key ${j + 1}` : String(j + 1)));
       const rows = matrix.map((_, i) => `${isWeights ? "query" : "token"} ${i + 1}`);
       const label = state.edge.replaceAll("_", " ");
-      shown = { kind, grid: state.edge === "stream_in" ? entries(rows, columns) : grid({ label, rows, columns }) };
+      shown = { kind, grid: state.edge === "residual_stream" ? entries(rows, columns) : grid({ label, rows, columns }) };
       table.replaceChildren(shown.grid.el);
     }
     const largest = Math.max(...matrix.flat().map(Math.abs));

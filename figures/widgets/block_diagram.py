@@ -29,16 +29,16 @@ class BlockDiagram(Interactive):
         """What runs along each edge, in the order in which it is computed.
 
         All scores are 0, so each token attends equally to itself and to those before it.
-        The feed-forward network applies GELU to each feature and to its negative, and adds both.
+        The feed-forward network applies GELU to each component and to its negative, and adds both.
         """
         x, edges = np.array(self.x, dtype=float), {}
-        edges["stream_in"] = x
+        edges["residual_stream"] = x
         for name, add in (("first", self.add_first), ("second", self.add_second)):
             if self.norm_first:
                 edges[f"{name}_norm"] = layer_norm(x)
             read = edges[f"{name}_norm"] if self.norm_first else x
             edges |= self._attention(read) if name == "first" else self._feed_forward(read)
-            change = edges["attention_change" if name == "first" else "feed_forward_change"]
+            change = edges["attention_update" if name == "first" else "feed_forward_update"]
             edges[f"{name}_sum"] = x + change if add else change
             if not self.norm_first:
                 edges[f"{name}_norm"] = layer_norm(edges[f"{name}_sum"])
@@ -48,12 +48,12 @@ class BlockDiagram(Interactive):
     def _attention(self, read: np.ndarray) -> dict[str, np.ndarray]:
         silent = np.zeros_like(read)  # queries and keys of 0 make scores of 0
         output, weights = attend(silent, silent, read @ np.array(self.value), causal(len(read)))
-        return {"weights": weights, "attention_change": output}
+        return {"weights": weights, "attention_update": output}
 
     def _feed_forward(self, read: np.ndarray) -> dict[str, np.ndarray]:
         hidden = gelu(np.hstack([read, -read]))  # (n, d_ff)
         halves = np.split(hidden, 2, axis=-1)
-        return {"hidden": hidden, "feed_forward_change": halves[0] + halves[1]}
+        return {"hidden": hidden, "feed_forward_update": halves[0] + halves[1]}
 
     def still(self) -> Figure:
         """Draw the tables that run along the edges, one after the other."""
@@ -67,9 +67,9 @@ class BlockDiagram(Interactive):
             columns=[str(i + 1) for i in range(len(self.x[0]))],
             values=True,
             row_label="",
-            column_label="feature",
-            alt=f"{len(tables)} tables on the edges of a {order} block, from the stream in to the "
-            f"last sum, each with {len(self.x)} tokens and {len(self.x[0])} features.",
-            caption=f"A {order} block by its edges: every table that is added has the stream's "
-            "shape. In the live figure the additions can be left out.",
+            column_label="component",
+            alt=f"{len(tables)} tables on the edges of a {order} block, from the residual "
+            f"stream to the last sum: {len(self.x)} tokens of {len(self.x[0])} components each.",
+            caption=f"A {order} block by its edges: every table that is added has the shape "
+            "of the residual stream. In the live figure the additions can be left out.",
         )

@@ -65,36 +65,67 @@ def gelu_by_powers(x):
     return x / 2 + x / 2 * np.tanh(0.7978845608028654 * x * (1 + 0.044715 * np.square(x)))
 
 
-def think_by_loop(x, w_1, b_1, w_2, b_2):
-    flat = x.reshape(-1, x.shape[-1])
-    rows = []
-    for token in flat:
-        inner = [gelu_by_loop(np.array(token @ w_1[:, i] + b_1[i])) for i in range(len(b_1))]
-        rows.append(sum(value * row for value, row in zip(inner, w_2, strict=True)) + b_2)
-    return np.array(rows).reshape(x.shape)
+def one_by_multiplying_out(w_1, b_1, w_2, b_2):
+    return w_1 @ w_2, b_1 @ w_2 + b_2
 
 
-def think_neuron_by_neuron(x, w_1, b_1, w_2, b_2):
-    """Neuron by neuron: each adds its row of W_2, times its activation."""
-    total = b_2
-    for i in range(len(b_1)):
-        total = total + functional.gelu(x @ w_1[:, i] + b_1[i])[..., None] * w_2[i]
-    return total
+def one_by_trying(w_1, b_1, w_2, b_2):
+    """Ask the two layers: the bias is what 0 gives, and row i of w what unit vector i adds."""
+
+    def both(x):
+        return (x @ w_1 + b_1) @ w_2 + b_2
+
+    at_zero = both(0 * w_1[:, 0])
+    return both(np.eye(len(w_1))) - at_zero, at_zero
 
 
-def think_in_torch(x, w_1, b_1, w_2, b_2):
-    """`F.linear` wants outputs as rows, so both weight matrices are transposed."""
-    return F.linear(F.gelu(F.linear(x, w_1.T, b_1), approximate="tanh"), w_2.T, b_2)
+def one_with_a_column_for_the_bias(w_1, b_1, w_2, b_2):
+    """Append a component that is always 1: then each layer is a single matrix."""
+
+    def with_bias(w, b):
+        corner = np.zeros((len(w) + 1, 1))
+        corner[-1] = 1
+        return np.hstack([np.vstack([w, b]), corner])
+
+    product = with_bias(w_1, b_1) @ with_bias(w_2, b_2)
+    return product[:-1, :-1], product[-1, :-1]
 
 
-def think_with_modules(x, w_1, b_1, w_2, b_2):
-    expand, contract = torch.nn.Linear(*w_1.shape), torch.nn.Linear(*w_2.shape)
-    net = torch.nn.Sequential(expand, torch.nn.GELU("tanh"), contract).double()
-    with torch.no_grad():
-        for layer, weight, bias in ((expand, w_1, b_1), (contract, w_2, b_2)):
-            layer.weight.copy_(weight.T)
-            layer.bias.copy_(bias)
-        return net(x)
+def one_by_einsum(w_1, b_1, w_2, b_2):
+    return np.einsum("ih,ho->io", w_1, w_2), np.einsum("h,ho->o", b_1, w_2) + b_2
+
+
+def one_by_loops(w_1, b_1, w_2, b_2):
+    inner, outer = range(len(b_1)), range(len(b_2))
+    w = [[sum(row[h] * w_2[h, o] for h in inner) for o in outer] for row in w_1]
+    b = [b_2[o] + sum(b_1[h] * w_2[h, o] for h in inner) for o in outer]
+    return np.array(w), np.array(b)
+
+
+def larger_by_what_is_missing():
+    """b, plus what a has more than b."""
+    return np.array([[1, 0, 0], [-1, 1, -1]]), np.zeros(3), np.array([[1], [1], [-1]]), np.zeros(1)
+
+
+def larger_by_half_the_distance():
+    """Half of the sum and half of the distance: (a + b) / 2 + |a - b| / 2."""
+    w_1 = np.array([[1, -1, 1, -1], [1, -1, -1, 1]])
+    return w_1, np.zeros(4), np.array([[1], [-1], [1], [1]]) / 2, np.zeros(1)
+
+
+def larger_by_torch():
+    w_1 = torch.tensor([[-1.0, 1.0, -1.0], [1.0, 0.0, 0.0]])
+    return w_1, torch.zeros(3), torch.tensor([[1.0], [1.0], [-1.0]]), torch.zeros(1)
+
+
+def larger_as_lists():
+    return [[1, 0, 0], [-1, 1, -1]], [0, 0, 0], [[1], [1], [-1]], [0]
+
+
+def larger_with_idle_components():
+    """More hidden components than needed: those with weight 0 change nothing."""
+    w_1 = np.array([[0.5, 0, 0, 3], [-0.5, 2, -2, 5]])
+    return w_1, np.array([0.0, 0, 0, 7]), np.array([[2], [0.5], [-0.5], [0]]), np.zeros(1)
 
 
 def order_in_steps(x, attention, feed_forward, norm_1, norm_2):
@@ -232,25 +263,6 @@ def layer_by_einsum(x, p, heads):
     return x + linear(inner * (1 + normal.reshape(inner.shape)) / 2, "linear2")
 
 
-def count_part_by_part(d_model, d_ff):
-    attention = 4 * (d_model * d_model + d_model)
-    think = d_model * d_ff + d_ff + d_ff * d_model + d_model
-    return attention + think + 2 * (d_model + d_model)
-
-
-def count_a_module(d_model, d_ff):
-    """PyTorch counts: on the meta device a layer has shapes but no numbers."""
-    layer = torch.nn.TransformerEncoderLayer(d_model, 1, d_ff, device="meta")
-    return sum(parameter.numel() for parameter in layer.parameters())
-
-
-def count_shapes(d_model, d_ff):
-    """A list of all twelve shapes and the sum of their products."""
-    shapes = [(3 * d_model, d_model), (3 * d_model,), (d_model, d_model), (d_model,)]
-    shapes += [(d_ff, d_model), (d_ff,), (d_model, d_ff), (d_model,), *[(d_model,)] * 4]
-    return sum(math.prod(shape) for shape in shapes)
-
-
 def grow_by_loop(start, added, blocks, scaled):
     """By a loop over all sublayers: the variances of independent changes add up."""
     variance = start
@@ -266,20 +278,9 @@ def grow_by_factor(start, added, blocks, scaled):
     return start + 2 * blocks * factor**2 * added
 
 
-def think_by_einsum(x, w_1, b_1, w_2, b_2):
-    """With einsum: d is summed in the first layer, f in the second."""
-    hidden = functional.gelu(np.einsum("...d,df->...f", x, w_1) + b_1)
-    return np.einsum("...f,fd->...d", hidden, w_2) + b_2
-
-
 def drop_by_a_power(x, keep, rate, training):
     """`training` is an exponent: outside training the factor to the power 0 is 1."""
     return x * (keep / (1 - rate)) ** training
-
-
-def count_by_a_dot_product(d_model, d_ff):
-    """What multiplies d_model and what multiplies d_ff, in one dot product."""
-    return np.dot([d_model, d_ff], [4 * d_model + 9, 2 * d_model + 1])
 
 
 RIGHT = {
@@ -292,20 +293,18 @@ RIGHT = {
         lambda x, gain, bias, eps: F.layer_norm(x, x.shape[-1:], gain, bias, eps),
     ],
     "11.2": [
-        gelu_by_loop,
-        gelu_by_logistic,
-        gelu_by_powers,
-        lambda x: F.gelu(x, approximate="tanh"),
-        torch.nn.GELU("tanh"),
-        lambda x: 0.5 * x * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3))),
+        one_by_multiplying_out,
+        one_by_trying,
+        one_with_a_column_for_the_bias,
+        one_by_einsum,
+        one_by_loops,
     ],
     "11.3": [
-        think_by_loop,
-        think_neuron_by_neuron,
-        think_in_torch,
-        think_with_modules,
-        lambda x, w_1, b_1, w_2, b_2: gelu_by_powers(x @ w_1 + b_1) @ w_2 + b_2,
-        think_by_einsum,
+        larger_by_what_is_missing,
+        larger_by_half_the_distance,
+        larger_by_torch,
+        larger_as_lists,
+        larger_with_idle_components,
     ],
     "11.4": [
         order_in_steps, order_in_one_line, order_by_loop, order_in_a_copy, order_by_changes,
@@ -326,11 +325,12 @@ RIGHT = {
         layer_by_einsum,
     ],
     "11.7": [
-        count_part_by_part,
-        count_a_module,
-        count_shapes,
-        lambda d_model, d_ff: 4 * d_model**2 + 2 * d_model * d_ff + 9 * d_model + d_ff,
-        count_by_a_dot_product,
+        gelu_by_loop,
+        gelu_by_logistic,
+        gelu_by_powers,
+        lambda x: F.gelu(x, approximate="tanh"),
+        torch.nn.GELU("tanh"),
+        lambda x: 0.5 * x * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3))),
     ],
     "11.8": [
         grow_by_loop,

@@ -127,7 +127,7 @@ def test_a_page_that_quotes_a_definition_links_to_its_place(book_folder):
             f"{reference}/attention.html#lib-attention-heads-split-heads",
             f"{reference}/attention.html#lib-attention-multi-head-type-multiheadattention",
         },
-        "11_block": {f"{reference}/models.html#lib-models-block"},  # a method, below its module
+        "11_block_deeper": {f"{reference}/models.html#lib-models-block"},  # a method
     }.items():
         chapter = page(book_folder / "chapters", name)
         quoted = chapter.find_class("to-reference")

@@ -16,10 +16,10 @@ ORDERS = [
     dict(zip(("norm_first", "add_first", "add_second"), switches, strict=True))
     for switches in itertools.product([True, False], repeat=3)
 ]
-PRE = ["stream_in", "first_norm", "weights", "attention_change", "first_sum", "second_norm",
-       "hidden", "feed_forward_change", "second_sum"]  # fmt: skip
-POST = ["stream_in", "weights", "attention_change", "first_sum", "first_norm", "hidden",
-        "feed_forward_change", "second_sum", "second_norm"]  # fmt: skip
+PRE = ["residual_stream", "first_norm", "weights", "attention_update", "first_sum", "second_norm",
+       "hidden", "feed_forward_update", "second_sum"]  # fmt: skip
+POST = ["residual_stream", "weights", "attention_update", "first_sum", "first_norm", "hidden",
+        "feed_forward_update", "second_sum", "second_norm"]  # fmt: skip
 
 
 def block_of_lib(widget: BlockDiagram) -> Block:
@@ -109,8 +109,8 @@ def test_a_click_on_an_edge_shows_its_numbers(widget_page):
 
 def test_a_line_can_be_clicked_as_well(widget_page):
     page = widget_page(BlockDiagram())
-    page.locator("polyline[data-edge=attention_change]").dispatch_event("click")
-    expect(page.get_by_role("radio", name="attention change")).to_be_checked()
+    page.locator("polyline[data-edge=attention_update]").dispatch_event("click")
+    expect(page.get_by_role("radio", name="attention update")).to_be_checked()
 
 
 def test_arrow_keys_go_along_the_edges(widget_page):
@@ -122,28 +122,28 @@ def test_arrow_keys_go_along_the_edges(widget_page):
     page.keyboard.press("ArrowDown")
     expect(chosen).to_have_attribute("data-edge", "second_sum")
     page.keyboard.press("ArrowUp")
-    expect(chosen).to_have_attribute("data-edge", "feed_forward_change")
+    expect(chosen).to_have_attribute("data-edge", "feed_forward_update")
     expect(chosen).to_be_focused()
     page.keyboard.press("Home")
-    expect(chosen).to_have_attribute("data-edge", "stream_in")
+    expect(chosen).to_have_attribute("data-edge", "residual_stream")
     expect(page.locator(".kit-chip[tabindex='0']")).to_have_count(1)
 
 
 def test_typed_numbers_run_through_the_whole_block(widget_page):
-    page = widget_page(BlockDiagram(edge="stream_in"))
-    page.get_by_label("stream in, token 2, 3").fill("-7.5")
+    page = widget_page(BlockDiagram(edge="residual_stream"))
+    page.get_by_label("residual stream, token 2, 3").fill("-7.5")
     typed = [[5, 5, -1, -1], [4, -2, -7.5, -2], [5, 5, -5, -5]]
     for edge, table in BlockDiagram(x=typed).steps().items():
         page.locator(f".kit-chip[data-edge={edge}]").click()
         np.testing.assert_allclose(numbers(page), table, atol=0.0051)
-    page.locator(".kit-chip[data-edge=stream_in]").click()
+    page.locator(".kit-chip[data-edge=residual_stream]").click()
     page.get_by_role("button", name="Back to the example").click()
     assert numbers(page) == BlockDiagram().x
 
 
 def test_a_number_half_typed_changes_nothing(widget_page):
-    page = widget_page(BlockDiagram(edge="stream_in"))
-    cell = page.get_by_label("stream in, token 1, 1")
+    page = widget_page(BlockDiagram(edge="residual_stream"))
+    cell = page.get_by_label("residual stream, token 1, 1")
     cell.fill("")
     expect(page.locator("[data-name=mean]")).to_have_text("2.00, 1.00, 0.00")
     cell.press_sequentially("-2.5")
@@ -164,7 +164,7 @@ def test_the_norms_move_and_the_chosen_edge_stays(widget_page):
 def test_an_addition_left_out_is_marked_and_makes_the_tokens_equal(widget_page):
     page = widget_page(BlockDiagram(edge="second_norm"))
     expect(page.locator("[data-name=spread]")).not_to_have_text("0.00")
-    page.get_by_label("add the stream to attention's change").click()
+    page.get_by_label("add attention's update to x").click()
     expect(page.locator(".kit-edge.cut")).to_have_count(1)
     expect(page.locator("[data-name=spread]")).to_have_text("0.00")
     assert numbers(page)[0] == numbers(page)[1] == numbers(page)[2]
