@@ -20,6 +20,7 @@ from checks.run.plain_data import plain
 from checks.status import Status
 from checks.task import Case, Law, Task
 
+AGAIN = "Then check again; in a notebook, run its cell first."
 CHANGED_ARGUMENT = "M36"
 DIFFER = (
     "The two libraries have functions of one name that differ: `var` and `std`, for example, "
@@ -163,8 +164,8 @@ def ended_early(task: Task, outcome: Outcome) -> Verdict:
 def todo(task: Task) -> str:
     """What to do where nothing was written yet."""
     if task.is_value:
-        return f"Replace the `...` after `{task.name} =` by your answer, run that cell, then this."
-    return f"Write `{task.name}` in the cell above, run that cell, then this one."
+        return f"Replace the `...` after `{task.name} =` with your answer. {AGAIN}"
+    return f"Write `{task.name}` above. {AGAIN}"
 
 
 def named_misconceptions(
@@ -224,7 +225,7 @@ def syntax_error(task: Task, error: BaseException, source: str = "") -> Verdict:
     at = f" at line {number}" + (f", `{line}`" if line else "") if number else ""
     reason = getattr(error, "msg", None) or str(error)
     text = f"Python cannot read the cell that defines `{task.name}`: {reason}{at}."
-    fix = "Fix that cell and run it before this one."
+    fix = f"Fix it. {AGAIN}"
     return make_verdict(task, Status.SYNTAX_ERROR, text, fix)
 
 
@@ -232,7 +233,7 @@ def missing(task: Task, namespace: dict[str, Any]) -> Verdict:
     """The verdict where the name is not defined, with the nearest name that is."""
     known = [name for name in namespace if not name.startswith("_")]
     near = difflib.get_close_matches(task.name, known, 1, 0.75)
-    text = f"There is no `{task.name}` yet: run the cell that defines it, then this one."
+    text = f"There is no `{task.name}` yet. {AGAIN}"
     if near:
         text += f" There is a `{near[0]}`: is it meant to have this name?"
     return make_verdict(task, Status.MISSING, text)
