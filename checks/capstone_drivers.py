@@ -69,7 +69,13 @@ def read_in_parts(
 
 
 def write_by_steps(
-    answer: Any, table: Any, ids: Any, new: int, temperature: float, top_p: float, draws: Any
+    answer: Any,
+    table: Any,
+    ids: Any,
+    new: int,
+    temperature: float | int,
+    top_p: float | int,
+    draws: Any,
 ) -> dict[str, Any]:
     """Give an answer a model with a cache to write with, and count the tokens that it reads."""
     read = []

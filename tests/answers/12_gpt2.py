@@ -187,7 +187,7 @@ def shift_by_reading_off(loss, vocab):
 
 
 def shift_by_loops(loss, vocab):
-    """Position by position: a row is sure of the token that the shift promises it."""
+    # Position by position: a row is sure of the token that the shift promises it.
     text = list(range(4))
     best = None
     for shift in (2, 1, 0, -1):

@@ -447,7 +447,7 @@ def train_torchs_layer(stories):
 
 
 def train_with_a_schedule(stories):
-    """The learning rate rises, then falls along half a cosine."""
+    # The learning rate rises, then falls along half a cosine.
     p = fresh_parameters(15, 10, 32, 1, std=0.09)
     first = copy.deepcopy(p)
     optimizer = torch.optim.AdamW([tensor.requires_grad_() for tensor in p.values()], lr=1.0)
@@ -539,7 +539,7 @@ def read_one_by_one(ids, p, heads, cache):
 
 
 def read_with_lib(ids, p, heads, cache):
-    """The model of chapter 12 with its own caches."""
+    # The model of chapter 12 with its own caches.
     p = {name: torch.as_tensor(array) for name, array in p.items()}
     (vocab, d_model), longest = p["wte.weight"].shape, len(p["wpe.weight"])
     layers = sum(name.endswith("ln_1.bias") for name in p)
@@ -551,7 +551,7 @@ def read_with_lib(ids, p, heads, cache):
 
 
 def read_by_split_heads(ids, p, heads, cache):
-    """Keys and values of all layers in one array each, cut and merged as in chapter 9."""
+    # Keys and values of all layers in one array each, cut and merged as in chapter 9.
     keys, values = cache if cache else ([], [])
     old, new_keys, new_values = len(keys[0][0]) if cache else 0, [], []
     x = p["wte.weight"][ids] + p["wpe.weight"][np.arange(old, old + len(ids))]
@@ -698,7 +698,7 @@ def report_with_arrays():
 
 
 def report_with_tensors():
-    """The losses as torch left them, and more in the report than was asked for."""
+    # The losses as torch left them, and more in the report than was asked for.
     report = report_plainly()
     curve = [[step, torch.tensor(a), torch.tensor(b)] for step, a, b in report["curve"]]
     return report | {"curve": curve, "device": "cpu"}

@@ -48,7 +48,7 @@ def shown_in_numpy() -> set[str]:
         for name in NAMES
         for task, shown in other_answers(name).items()
         for answer in shown
-        if not answer.needs_torch
+        if not answer.needs_torch and task not in NEEDS_TORCH
     }
     return {
         f"{task} right {n}"
