@@ -334,30 +334,30 @@ EXERCISE = Exercise(
     tasks=[
         Task(
             id="17.1", name="gpt2", title="The empty file", difficulty=5, importance=5,
-            minutes=60, reference=gpt2, cases=model_cases, wrong=wrongs(MODELS), laws=LAWS,
+            minutes=120, reference=gpt2, cases=model_cases, wrong=wrongs(MODELS), laws=LAWS,
             read="chapters/12_gpt2.html#the-whole-model-on-one-screen",
         ),
         Task(
             id="17.2", name="train", title="Initialise and train", difficulty=5, importance=5,
-            minutes=45, reference=train, cases=training_cases, call=train_from_nothing,
+            minutes=90, reference=train, cases=training_cases, call=train_from_nothing,
             arrays=("torch",), read="chapters/13_training.html#the-program",
             wrong=wrongs(TRAIN_WRONG),
         ),
         Task(
             id="17.3", name="read_on", title="A cache of your own", difficulty=5, importance=4,
-            minutes=30, reference=read_on, cases=reading_cases, call=read_in_parts,
+            minutes=60, reference=read_on, cases=reading_cases, call=read_in_parts,
             read="chapters/12_gpt2_deeper.html#what-need-not-be-computed-again",
             wrong=wrongs(READ_WRONG),
         ),
         Task(
             id="17.4", name="write", title="Sample with the cache", difficulty=4, importance=4,
-            minutes=25, reference=write, cases=sampling_cases, call=write_by_steps,
+            minutes=45, reference=write, cases=sampling_cases, call=write_by_steps,
             read="chapters/12_gpt2.html#from-a-row-of-logits-to-a-token",
             wrong=wrongs(WRITE_WRONG),
         ),
         Task(
             id="17.5", name="report", title="Train it on your own text", difficulty=3,
-            importance=5, minutes=45, reference=report, call=examine_report, arrays=("torch",),
+            importance=5, minutes=60, reference=report, call=examine_report, arrays=("torch",),
             read="chapters/13_training.html#a-text-of-your-own", wrong=wrongs(REPORT_WRONG),
         ),
         Task(
