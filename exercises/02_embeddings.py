@@ -124,12 +124,14 @@ MOM_KING = [
 
 
 def pair_cases(rng):
+    m, n = rng.integers(2, 9, 2).astype(float)
     return [
         Case(
             (np.array([3.0, 4.0]), np.array([12.0, -5.0])), about="2 dimensions, lengths 5 and 13"
         ),
         Case((rng.normal(size=3), rng.normal(size=3) / 5), about="3 dimensions"),
         Case((4 * rng.normal(size=5), rng.normal(size=5)), about="5 dimensions"),
+        Case((np.array([m, n, 0.0]), np.array([-n, m, 3.0])), about="perpendicular vectors"),
         Case((rng.normal(size=7), np.zeros(7)), about="b is all zeros"),
         Case((np.zeros(7), rng.normal(size=7)), about="a is all zeros"),
     ]

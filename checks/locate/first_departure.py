@@ -103,7 +103,7 @@ def _departure(task: Task, walk: Walk, others: Sequence[Walk]) -> Iterator[str]:
         after = "them" if is_plural(walk.truths[n].name) else "it"
         yield f"You return {after}; the result comes after." if same else "The result is not."
         return
-    verb, it = ("come", "them") if is_plural(truth.name) else ("comes", "it")
+    verb = "come" if is_plural(truth.name) else "comes"
     following = walk.steps[walk.steps.index(step) + 1 :] if step else walk.steps
     for near in reversed(following):
         relation = relation_of(task, walk.wrong.case, truth, near, _elsewhere(truth, near, others))
@@ -111,7 +111,7 @@ def _departure(task: Task, walk: Walk, others: Sequence[Walk]) -> Iterator[str]:
             yield f"Next {verb} {truth.name}: your {line_words(near)} is {relation}."
             return
     if truth.name != RESULT:
-        yield f"Next {verb} {truth.name}, and no step of your code gives {it}."
+        yield f"Next {verb} {truth.name}, which the check does not find among your steps."
 
 
 def _elsewhere(truth: Intermediate, near: Step, others: Sequence[Walk]) -> list:
