@@ -1,23 +1,9 @@
-"""The schematics of sums of coins, of the exponential and of the two divisions."""
+"""The schematics of the exponential and of the two divisions."""
 
 import numpy as np
 import pytest
 
-from figures.diagrams.coins import coin_sums
 from figures.diagrams.softmax_steps import exponential_curve, two_divisions
-
-
-def test_the_spread_of_coins_is_the_square_root_of_their_number():
-    figure = coin_sums((1, 4, 100))
-    for words in ("sd 1", "sd 2", "sd 10", "1 coin", "100 coins"):
-        assert f">{words}<" in figure.svg
-    assert "1 for 1; 2 for 4; 10 for 100" in figure.alt
-
-
-@pytest.mark.parametrize("counts", [(), (0,), (1, 101), (1,) * 6])
-def test_too_many_coins_are_refused(counts):
-    with pytest.raises(ValueError, match="1 to 5 numbers from 1 to 100"):
-        coin_sums(counts)
 
 
 def test_each_score_stands_on_the_curve():
