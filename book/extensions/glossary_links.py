@@ -25,7 +25,7 @@ EVERYDAY = {  # words that mean something of their own until their chapter defin
 }  # fmt: skip
 OTHER_WORDS = (  # in which a term means something else
     "absolute value", "arrow keys", "a block of queries", "half a cosine",
-    "each label is the shape", "little loss",
+    "little loss",
     "published weights", "the weights were never", "weights of a trained model",
 )  # fmt: skip
 

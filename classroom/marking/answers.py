@@ -8,7 +8,7 @@ import json
 import re
 import struct
 from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -44,10 +44,17 @@ def answer_reader() -> SupervisedProcess:
     return SupervisedProcess(READER_MEMORY)
 
 
+@cache
+def reading_thread() -> ThreadPoolExecutor:
+    """The thread that starts that process, which dies with it: a request's own thread ends soon."""
+    return ThreadPoolExecutor(1)
+
+
 def read_answer_apart(path: Path, below: str) -> list[AnswerPart]:
     """Read an answer in a process with little memory and time."""
     try:
-        return answer_reader().run(PATIENCE, read_answer, path, below)
+        job = reading_thread().submit(answer_reader().run, PATIENCE, read_answer, path, below)
+        return job.result()
     except (TimeoutError, BrokenExecutor, ProcessStartError):
         return [AnswerPart("text", f"This submission cannot be read: {TOO_COMPLEX}")]
 
