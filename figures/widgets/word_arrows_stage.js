@@ -7,8 +7,8 @@ import { LEAST, arc, arrows, called, pieces } from "./word_arrows_text.js";
 /** The words as radio buttons in one tab stop, with the arrows between them in a picture. */
 export function stage({ onQuery }) {
   const words = h("div", { class: "kit-said", role: "radiogroup", "aria-label": "the word that looks" });
-  const picture = svg("svg", { class: "kit-arcs", "aria-hidden": "true" });
-  const el = h("div", { class: "kit-stage" }, picture, words);
+  const picture = svg("svg", { width: 0, height: 0, class: "kit-arcs", "aria-hidden": "true" });
+  const el = h("div", { class: "kit-stage kit-upright" }, picture, words); // Fits before it is measured.
   let [buttons, shown, width] = [[], null, 0];
   const step = (event) => {
     const at = buttons.indexOf(event.target);

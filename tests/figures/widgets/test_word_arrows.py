@@ -240,6 +240,21 @@ def test_it_fits_a_phone_and_fingers(widget_page, name):
         assert min(box["width"], box["height"]) >= 24, target.inner_html()
 
 
+def test_it_fits_a_phone_before_its_width_is_measured(widget_page, browser, monkeypatch):
+    never = "window.ResizeObserver = class { observe() {} disconnect() {} }"
+    fresh = browser.new_page
+
+    def unmeasured(**options):
+        page = fresh(**options)
+        page.add_init_script(never)
+        return page
+
+    monkeypatch.setattr(browser, "new_page", unmeasured)
+    page = widget_page(WordArrows(), width=360)
+    assert page.locator(".kit-arcs path").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_it_is_accessible(widget_page, theme):
     for width in (1000, 360):
