@@ -45,8 +45,8 @@ NUMPY_ALONE = [
     "checks", "checks.drivers", "checks.capstone_drivers",
 ]  # fmt: skip
 
-FRAME = ["Before you start", "By hand", "Try it", "In a real model", "Exercises",
-         "Check yourself", "Summary", "References"]  # fmt: skip
+FRAME = ["Before you start", "Exercises", "Check yourself", "Summary", "References"]
+ANYWHERE = {"By hand", "In a real model"}  # on every chapter's page, where they serve it best
 PAGES_OF_CHAPTERS = sorted((ROOT / "chapters").glob("[0-9]*.md"))
 DEEPER = [path for path in PAGES_OF_CHAPTERS if path.stem.endswith("_deeper")]
 CHAPTERS = [path for path in PAGES_OF_CHAPTERS if path not in DEEPER]
@@ -224,7 +224,8 @@ def test_a_chapter_keeps_the_frame(path):
     text = re.sub(r"^```.*?^```", "", path.read_text("utf8"), flags=re.MULTILINE | re.DOTALL)
     heads = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert [head for head in heads if head in FRAME] == FRAME
-    assert heads[0] == FRAME[0]
+    assert (heads[0], heads[-1]) == (FRAME[0], FRAME[-1])
+    assert set(heads) >= ANYWHERE
     assert re.findall(r"^# (.+)$", text, re.MULTILINE)[0].startswith(f"{int(path.stem[:2])}. ")
     assert f"../exercises/{path.stem}.ipynb" in text
     owner = path.with_stem(f"{path.stem}_deeper")
@@ -245,11 +246,11 @@ def test_a_deeper_page_belongs_to_a_chapter_and_each_leads_to_the_other(path):
     assert last == ["What the sources say", "References"]
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_a_chapter_ends_with_five_questions_of_one_right_choice_each(path):
-    quiz = path.read_text("utf8").split("\n## Check yourself\n")[1].split("\n## ")[0]
-    questions = re.split(r"^\*\*", quiz, flags=re.MULTILINE)[1:]
-    assert len(questions) == 5
+@pytest.mark.parametrize("path", PAGES_OF_CHAPTERS, ids=lambda path: path.stem)
+def test_a_chapter_ends_with_three_questions_or_more_of_one_right_choice_each(path):
+    _, _, rest = path.read_text("utf8").partition("\n## Check yourself\n")
+    questions = re.split(r"^\*\*", rest.partition("\n## ")[0], flags=re.MULTILINE)[1:]
+    assert path in DEEPER or 3 <= len(questions) <= 5
     for question in questions:
         answers = re.findall(r'<details class="choice">.*?</summary>\s+(\w+)', question, re.DOTALL)
         assert 3 <= len(answers) <= 4, question

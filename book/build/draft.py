@@ -96,7 +96,8 @@ class Copy:
         with ProcessPoolExecutor(1, mp_context=self.context) as pool:
             imported = pool.submit(rebuild, texts).result()
         for name in imported:
-            importlib.import_module(name)
+            with contextlib.suppress(ImportError):  # half of a circle, which its other half imports
+                importlib.import_module(name)
         gc.freeze()  # an extension looks through all objects, and need not look at these
 
 

@@ -1,4 +1,4 @@
-"""The questions at the end of the chapters, read from their text."""
+"""The questions at the end of the chapters and of their deeper pages, read from their text."""
 
 from __future__ import annotations
 
@@ -25,11 +25,17 @@ class QuizChoice:
 
 
 def chapter_quiz(page: str) -> list[tuple[str, tuple[QuizChoice, ...]]]:
-    """Return the questions of a chapter, such as 05_scaling, each with its choices."""
-    text = (CHAPTERS / f"{page}.md").read_text("utf8")
-    _, _, quiz = text.partition("## Check yourself")
-    parts = QUESTION.split(quiz)[1:]
+    """Return the questions of a chapter, such as 05_scaling, then those of its deeper page."""
+    pages = (CHAPTERS / f"{page}{deeper}.md" for deeper in ("", "_deeper"))
+    texts = [path.read_text("utf8") for path in pages if path.exists()]
+    parts = [part for text in texts for part in _questions(text)]
     return [(ask, _choices(body)) for ask, body in zip(parts[::2], parts[1::2], strict=True)]
+
+
+def _questions(text: str) -> list[str]:
+    """Return each question and what stands below it, by turns."""
+    _, _, quiz = text.partition("## Check yourself")
+    return QUESTION.split(quiz.partition("\n## ")[0])[1:]
 
 
 def _choices(body: str) -> tuple[QuizChoice, ...]:

@@ -71,6 +71,17 @@ def test_a_draft_imports_what_its_copy_needed_but_nothing_that_may_be_edited(mon
     assert not draft.is_ours(pytest)
 
 
+def test_a_draft_outlives_a_module_that_cannot_be_imported_by_itself(monkeypatch):
+    def needs_a_half():
+        sys.modules["half_of_a_circle"] = SimpleNamespace()
+
+    monkeypatch.setattr(draft, "build_strictly", needs_a_half)
+    monkeypatch.setattr(draft, "is_newer", lambda text: False)
+    draft.Copy()()
+    gc.unfreeze()
+    assert "half_of_a_circle" not in sys.modules
+
+
 def test_a_draft_says_what_is_wrong_and_goes_on(monkeypatch, capsys, tmp_path):
     def refuse(text):
         raise RuntimeError("code cell 3 of 7 failed")
