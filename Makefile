@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help book draft serve pdf slides quizzes lab notebooks doctor install quick test seeds bench speeds \
+.PHONY: help book draft serve pdf slides quizzes lab notebooks doctor install quick test nightly bench speeds \
 	bundle bundle-check compat site links media audit portability update wheels clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -82,7 +82,7 @@ test: install ## install everything; then lint, unit tests, every notebook, the 
 	--no-loadscope-reorder -p no:cacheprovider --nbval --nbval-sanitize-with tests/nbval.cfg \
 	$(sort $(wildcard chapters/*.ipynb)) tests $(sort $(wildcard exercises/*.ipynb))
 
-seeds: .venv/.course .venv/.chromium node_modules/.installed ## repeat trainings from other seeds, and what else the night tests (an hour)
+nightly: .venv/.course .venv/.chromium node_modules/.installed ## run the tests that make test leaves out: other seeds, every page (an hour)
 	@$(BIN)/python -m pytest -m nightly -n $(WORKERS) --dist load -p no:cacheprovider tests
 
 bench: .venv/.bench/.installed ## measure the speed against others in 25 quiet minutes; fill the table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -60,8 +60,26 @@ def test_no_two_misconceptions_share_a_name_or_a_sentence():
         assert counted.most_common(1)[0][1] == 1, counted.most_common(1)
 
 
+def sections() -> dict[str, list[str]]:
+    """The ids of the misconceptions below each heading of their file."""
+    text = (ROOT / "checks" / "feedback" / "misconceptions.yml").read_text("utf8")
+    parts = re.split(r"^# (\d\d_\w+|every chapter)$", text, flags=re.MULTILINE)
+    pairs = zip(parts[1::2], parts[2::2], strict=True)
+    return {heading: re.findall(r"^(M\d+):", part, re.MULTILINE) for heading, part in pairs}
+
+
+def test_a_misconception_stands_in_the_section_of_the_chapter_that_it_leads_to():
+    assert list(sections()) == sorted(sections(), key=lambda heading: (heading[0] != "e", heading))
+    for heading, keys in sections().items():
+        for key in keys:
+            page = PurePosixPath(misconceptions()[key].read.partition("#")[0]).stem
+            chapter = page.removesuffix("_deeper") or "every chapter"
+            assert chapter == heading, f"{key}: move it to the end of the section '# {chapter}'"
+        assert keys == sorted(keys, key=lambda key: int(key[1:])), f"# {heading}: in rising order"
+
+
 @pytest.mark.parametrize("key", misconceptions())
-def test_a_misconception_says_what_was_done_and_how_to_mend_it(key):
+def test_a_misconception_says_what_was_done_and_how_to_fix_it(key):
     misconception = misconceptions()[key]
     assert not misconception.name.endswith(".")
     assert 40 < len(misconception.sentence) < 420, misconception.sentence

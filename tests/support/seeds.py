@@ -4,5 +4,5 @@ import pytest
 
 
 def training_seeds(count: int = 5) -> list:
-    """Return the seeds 1 to `count`, which are left to `make seeds`."""
+    """Return the seeds 1 to `count`, which are left to `make nightly`."""
     return [pytest.param(seed, marks=pytest.mark.nightly) for seed in range(1, count + 1)]
