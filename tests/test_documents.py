@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from lib import LAYERS
 from tests.test_rules import CHAPTERS, FILES, PACKAGES, ROOT, read
 
 TARGETS = set(re.findall(r"^([a-z-]+):", read(Path("Makefile")), re.MULTILINE))
 TEXTS = [Path(name) for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md",
+                                 "requirements/README.md", "book/live/README.md",
                                  ".github/SECURITY.md", ".github/CODE_OF_CONDUCT.md",
                                  ".github/PULL_REQUEST_TEMPLATE.md")]  # fmt: skip
 FOLDERS = {f"{path.parts[0]}/" for path in FILES if len(path.parts) > 1}
@@ -61,9 +63,16 @@ def test_a_paragraph_of_the_architecture_begins_as_the_folder_describes_itself()
 
 def test_the_arrows_of_the_architecture_are_the_imports_that_the_rules_allow():
     arrows = re.findall(r"^    (\w+) --> (\w+)$", read(Path("ARCHITECTURE.md")), re.MULTILINE)
-    allowed = {(package, other) for package in PACKAGES for other in PACKAGES[package] - {package}}
+    reached = {package: {package} for package in PACKAGES}
+    for _ in PACKAGES:
+        for start, end in arrows:
+            reached[start] |= reached[end]
     assert len(arrows) == len(set(arrows))
-    assert set(arrows) == allowed
+    assert reached == PACKAGES
+
+
+def test_the_architecture_lists_the_layers_of_lib_in_their_order():
+    assert f"\n{', '.join(LAYERS)}.\n" in read(Path("ARCHITECTURE.md"))
 
 
 def test_the_readme_lists_the_chapters_as_the_first_page_of_the_book_does():
