@@ -31,9 +31,8 @@ PAGES = ("chapters", "exercises", "appendix")
 NAMED = re.compile(r"[\w.-]+\.\w+|\bMakefile\b")
 # Where replaced_words.txt holds: the prose of pages, and what pages quote, follow when rewritten.
 WORDED = ("README.md", "ARCHITECTURE.md", "BENCHMARKS.md", "CHANGELOG.md", "CONTRIBUTING.md",
-          "Makefile", "requirements/README.md", "book/live/README.md", "benchmarks", "checks",
-          "classroom", "tools/bundle", "tools/recordings", "tests/classroom", "tests/lib",
-          "tests/tools")  # fmt: skip
+          "Makefile", "benchmarks", "checks", "classroom", "tools/bundle", "tools/recordings",
+          "tests/classroom", "tests/lib", "tests/tools", "requirements/README.md")  # fmt: skip
 CODE = re.compile(r"^```\{code-cell\}.*?^```", re.DOTALL | re.MULTILINE)
 UNTIL, NO_TIME = "ATTENTION_QUICK_UNTIL", "no time left"
 
