@@ -29,6 +29,7 @@ from checks.feedback.words import (
     unsteady,
 )
 from checks.locate.first_departure import located
+from checks.repair.one_change import one_change
 from checks.run.call import Outcome, observe
 from checks.run.compare import TOLERANCE
 from checks.run.errors import remember_source
@@ -80,8 +81,13 @@ def with_place(task: Task, trial: Trial, answer: Any, mistake: Verdict) -> Verdi
     if mistake.status == Status.WRONG:
         cases = [compared.case for compared in trial.compared]
         law = broken_law_sentence(task, cases, answer, trial.library)
-    place = located(task, trial.library, failing, answer)
-    return replace(mistake, sentences=(*place, *mistake.sentences, *filter(None, [law])))
+    right = [compared for compared in trial.compared if compared.same]
+    changes = one_change(task, trial.library, [*failing, *right], answer)
+    place = located(task, trial.library, failing, answer, alone=not changes)
+    seen = mistake.sentences
+    both = (*seen, *changes) if mistake.status == Status.RAISED else (*changes, *seen)
+    sentences = (*place, *both, law)
+    return replace(mistake, sentences=tuple(filter(None, sentences)))
 
 
 def _with_library(task: Task, trial: Trial, answer: Any, mistake: Verdict) -> Verdict:

@@ -243,6 +243,6 @@ def about_place(task: Task, expected: Numbers, got: Numbers) -> str:
             return "all that differs lies below the diagonal: keys that come before the query."
         if (key == query).all():
             return "all that differs lies on the diagonal."
-    if len(rows) == 1:
+    if len(rows) == 1 < plane.shape[0]:
         return f"only row {rows[0]} differs."
-    return f"only column {columns[0]} differs." if len(columns) == 1 else ""
+    return f"only column {columns[0]} differs." if len(columns) == 1 < plane.shape[1] else ""

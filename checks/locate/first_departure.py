@@ -43,9 +43,12 @@ def gives(step: Step, truth: Intermediate) -> bool:
     return any(equal(values, truth.value) for values in readings(step, truth.value))
 
 
-def located(task: Task, library: str, failing: Sequence[Compared], answer: Any) -> tuple[str, ...]:
+def located(
+    task: Task, library: str, failing: Sequence[Compared], answer: Any, alone: bool = True
+) -> tuple[str, ...]:
     """Sentences on the last right step of an answer and the first that is not; or none.
 
+    Unless these sentences are `alone`, what the check does not find is not told.
     What is right on one case by accident, as equal sizes allow, is not right on another: the case
     on which the answer leaves the truth first is the one that is told.
     """
@@ -56,7 +59,7 @@ def located(task: Task, library: str, failing: Sequence[Compared], answer: Any) 
     if not walks:
         return ()
     clearest = min(walks, key=lambda walk: walk.last_right[0] - len(walk.truths))
-    words = list(_words(task, clearest, [walk for walk in walks if walk is not clearest]))
+    words = list(_words(task, clearest, [walk for walk in walks if walk is not clearest], alone))
     if words and clearest.wrong is not failing[0] and clearest.wrong.case.about:
         words.insert(0, f"On another case ({clearest.wrong.case.about}) it can be seen where:")
     return tuple(words)
@@ -78,7 +81,7 @@ def _walk(task: Task, library: str, wrong: Compared, answer: Any) -> Walk:
     return Walk(wrong, [*truths, *end], steps)
 
 
-def _words(task: Task, walk: Walk, others: Sequence[Walk]) -> Iterator[str]:
+def _words(task: Task, walk: Walk, others: Sequence[Walk], alone: bool) -> Iterator[str]:
     n, step = walk.last_right
     raised = walk.wrong.outcome.status == Status.RAISED
     if step and walk.truths[n].name == RESULT:
@@ -88,10 +91,10 @@ def _words(task: Task, walk: Walk, others: Sequence[Walk]) -> Iterator[str]:
     if step:
         yield f"Your {line_words(step)} is right: {_these(walk.truths[n].name)}."
     if not raised:
-        yield from _departure(task, walk, others)
+        yield from _departure(task, walk, others, alone)
 
 
-def _departure(task: Task, walk: Walk, others: Sequence[Walk]) -> Iterator[str]:
+def _departure(task: Task, walk: Walk, others: Sequence[Walk], alone: bool) -> Iterator[str]:
     """What comes next, and which step of the answer is nearest to it."""
     n, step = walk.last_right
     if n + 1 == len(walk.truths):
@@ -101,7 +104,8 @@ def _departure(task: Task, walk: Walk, others: Sequence[Walk]) -> Iterator[str]:
         returned = walk.wrong.outcome.value.as_numbers()
         same = returned is not None and equal(returned.values, walk.truths[n].value)
         after = "them" if is_plural(walk.truths[n].name) else "it"
-        yield f"You return {after}; the result comes after." if same else "The result is not."
+        if same or alone:
+            yield f"You return {after}; the result comes after." if same else "The result is not."
         return
     verb = "come" if is_plural(truth.name) else "comes"
     following = walk.steps[walk.steps.index(step) + 1 :] if step else walk.steps
@@ -110,7 +114,7 @@ def _departure(task: Task, walk: Walk, others: Sequence[Walk]) -> Iterator[str]:
         if relation:
             yield f"Next {verb} {truth.name}: your {line_words(near)} is {relation}."
             return
-    if truth.name != RESULT:
+    if truth.name != RESULT and step and alone:
         yield f"Next {verb} {truth.name}, which the check does not find among your steps."
 
 

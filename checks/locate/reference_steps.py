@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
 
@@ -55,14 +55,32 @@ def intermediates(task: Task, case: Case, result: np.ndarray | None) -> list[Int
 
     A value tells something if it has at least three different numbers: less is found by accident.
     """
-    given = [array_of(value) for value in (*case.args, *case.kwargs.values())]
+    given = [array_of(value) for value in _parts((*case.args, *case.kwargs.values()))]
     known = [array for array in (*given, result) if array is not None]
     noted: list[Intermediate] = []
     for step in (*_watched(task, case), *_declared(task, case)):
         every = [*known, *(other.value for other in noted)]
         if telling(step.value) and not any(equal(step.value, other) for other in every):
-            noted.append(step)
+            noted.append(replace(step, name=_own_name(step, noted)))
     return noted
+
+
+def _own_name(step: Intermediate, before: Sequence[Intermediate]) -> str:
+    """The name of a value, which is not that of an earlier one."""
+    if all(step.name != other.name for other in before):
+        return step.name
+    bare = step.name.removeprefix("the ")
+    return f"the masked {bare}" if np.isneginf(step.value).any() else f"the next {bare}"
+
+
+def _parts(values: Iterable[Any]) -> Iterator[Any]:
+    """Each value, and what stands in it: to look something up is no step."""
+    for value in values:
+        yield value
+        if isinstance(value, dict):
+            yield from _parts(value.values())
+        elif isinstance(value, tuple | list):
+            yield from _parts(value)
 
 
 def telling(values: np.ndarray) -> bool:

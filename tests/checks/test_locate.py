@@ -63,7 +63,7 @@ SLIPS = {
         HEAD + "    s = np.zeros((len(q), len(k)))\n    for i in range(len(q)):\n"
         "        for j in range(len(k)):\n            s[i, j] = q[i] @ k[j] / q.shape[1] ** 0.5\n"
         + SOFTMAX + "    return w @ k",
-        "is right: these are the weights. The result is not.",
+        "is right: these are the weights. One small change in line 8, `return w @ k`, makes your",
     ),
     "changed in place": (
         HEAD + "    s = q @ k.T\n    s /= np.sqrt(q.shape[-1])\n    return s @ v",

@@ -1,0 +1,170 @@
+"""Find the small change that makes an answer right: it says where the slip is.
+
+The changes are tried on the learner's own code, on the smallest failing case first; a change
+counts only if the answer is then right on every case and every law holds. Where no change fixes
+all, two together are tried, and one that makes a part of the results right on every case is told.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from checks.feedback.explain import ask_law
+from checks.repair.edits import Edit, edits_of
+from checks.repair.rewriting import Definition, definition_of
+from checks.run.call import Elsewhere, Outcome, observe
+from checks.run.compare import compare
+from checks.run.nodes import Items, Mapping, Node
+from checks.run.trial import Compared, same_outcome
+from checks.status import Status
+from checks.task import Task
+
+SECONDS = 1.0  # for all changes together
+SECONDS_EACH = 0.3
+MOST = 1500  # changes
+MOST_OF_TWO = 80  # changes, of which two are tried together
+LONGEST = 70  # letters of a line
+ALL = "your answer"
+Repair = tuple[str, tuple[Edit, ...]]  # what becomes right, and by which changes
+
+
+@dataclass(frozen=True)
+class Search:
+    """An answer that is wrong, with the smallest failing case first."""
+
+    task: Task
+    library: str
+    compared: Sequence[Compared]
+    definition: Definition
+    end: float
+
+    def outcome(self, seen: Compared) -> Outcome | None:
+        """What the definition, as it is now, gives; None if it cannot be made or takes long."""
+        try:
+            answer = self.definition.made()
+        except Exception:
+            return None
+        how = (self.library, self.task.call, SECONDS_EACH)
+        outcome = observe(answer, seen.case, *how, watch=False)
+        return None if outcome.status == Status.TOO_SLOW else outcome
+
+    def right_parts(self) -> frozenset[str]:
+        """The parts that are right on every case, as the definition is now; or `ALL`."""
+        right: frozenset[str] | None = None
+        for seen in self.compared:
+            outcome = self.outcome(seen)
+            here = parts_right(seen, outcome, self.task.tolerance) if outcome else frozenset()
+            right = here if right is None else right & here
+            if not right:
+                break
+        return (right or frozenset()) - ({ALL} if not self._lawful(right) else set())
+
+    def _lawful(self, right: frozenset[str] | None) -> bool:
+        """Whether every law holds, which is asked only of a right answer."""
+        if not right or ALL not in right or not self.task.laws:
+            return True
+        answer = self.definition.made()
+        asked = itertools.product(self.task.laws, self.compared)
+        return all(ask_law(law, answer, seen.case, self.library) is True for law, seen in asked)
+
+    def changes(self) -> Iterator[Edit]:
+        """The changes, as many as there is time for."""
+        for edit in itertools.islice(edits_of(self.definition.statements), MOST):
+            if time.monotonic() > self.end:
+                return
+            yield edit
+
+
+def parts_right(seen: Compared, outcome: Outcome, tolerance: float | None) -> frozenset[str]:
+    """The names of the parts of a result that are right; `ALL` if it is right as a whole."""
+    if same_outcome(seen.truth, outcome, tolerance):
+        return frozenset([ALL, *(name for name, _, _ in _pairs(seen.truth.value, outcome.value))])
+    pairs = _pairs(seen.truth.value, outcome.value)
+    return frozenset(name for name, own, came in pairs if compare(own, came, tolerance) is None)
+
+
+def _pairs(expected: Node | None, got: Node | None) -> list[tuple[str, Node, Node]]:
+    """The parts of a result with several, each with what came in its place."""
+    if isinstance(expected, Mapping) and isinstance(got, Mapping):
+        entries = expected.entries.items()
+        return [(str(key), own, got.entries[key]) for key, own in entries if key in got.entries]
+    pair = isinstance(expected, Items) and isinstance(got, Items) and expected.kind != "list"
+    if pair and len(expected.items) == len(got.items):
+        return list(zip(expected.item_names, expected.items, got.items, strict=True))
+    return []
+
+
+def one_change(task: Task, library: str, compared: Sequence[Compared], answer: Any) -> list[str]:
+    """Sentences on the change that makes the answer, or a part of it, right; or none."""
+    if task.is_value or not task.unique or isinstance(answer, Elsewhere):
+        return []
+    definition = definition_of(answer, task.name)
+    if definition is None:
+        return []
+    search = Search(task, library, compared, definition, time.monotonic() + SECONDS)
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        if not _is_the_same(search):
+            return []
+        repairs = _repairs(search) or _repairs_of_two(search)
+    return list(_words(definition, repairs, len(compared)))
+
+
+def _is_the_same(search: Search) -> bool:
+    """Whether the source that was read is what was judged."""
+    judged = search.compared[0].outcome
+    again = search.outcome(search.compared[0])
+    if again is None or judged.status != Status.RAISED:
+        return again is not None and same_outcome(judged, again, search.task.tolerance)
+    return again.status == Status.RAISED and again.mistake.type == judged.mistake.type
+
+
+def _repairs(search: Search) -> list[Repair]:
+    """The change that makes the answer right, or else the first for each part of it."""
+    before = search.right_parts()
+    partly: dict[str, Edit] = {}
+    for edit in search.changes():
+        with edit.made():
+            right = search.right_parts()
+        if ALL in right:
+            return [(ALL, (edit,))]
+        for part in right - before if right >= before else ():
+            partly.setdefault(part, edit)
+    return [(part, (edit,)) for part, edit in sorted(partly.items())]
+
+
+def _repairs_of_two(search: Search) -> list[Repair]:
+    """The first two changes that make the answer right together."""
+    edits = itertools.islice(search.changes(), MOST_OF_TWO)
+    for first, second in itertools.combinations(edits, 2):
+        if (first.kind == "operators") != (second.kind == "operators"):
+            continue  # a minus may cancel what is too much elsewhere
+        if time.monotonic() > search.end:
+            return []
+        with first.made(), second.made():
+            if ALL in search.right_parts():
+                return [(ALL, (first, second))]
+    return []
+
+
+def _words(definition: Definition, repairs: Sequence[Repair], count: int) -> Iterator[str]:
+    """Where the changes stand, and the questions that lead to them."""
+    cases = {1: "in the case of this check", 2: "in both cases"}.get(count, f"in all {count} cases")
+    for part, edits in repairs:
+        whole = part if part == ALL else f"`{part}`"
+        places = list(dict.fromkeys(_place(definition, edit) for edit in edits))
+        changes = "One small change" if len(edits) == 1 else "Two small changes"
+        verb = "makes" if len(edits) == 1 else "make"
+        change = f"{changes} in {' and in '.join(places)}, {verb} {whole} right {cases}."
+        yield " ".join([change, "Look there:", *(edit.question for edit in edits)])
+
+
+def _place(definition: Definition, edit: Edit) -> str:
+    text = definition.line(edit.line)
+    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
+    return f"line {edit.line}, `{text}`"
