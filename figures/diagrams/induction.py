@@ -1,4 +1,4 @@
-"""Two schematics of chapter 16: the induction circuit, and where hooks attach to a layer."""
+"""Three schematics of chapter 16: the induction circuit, where hooks attach, and a patch."""
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle
@@ -84,6 +84,33 @@ def hook_points() -> Figure:
         "at the entrance of out.",
         caption="A hook changes what one module receives: hook 2 what the heads hand over, hook 1 "
         "what the keys are computed from.",
+    )
+
+
+@styled()
+def patching() -> Figure:
+    """Draw two runs of one model, and the output of a head carried from one into the other."""
+    fig, axes = sheet(206)
+    for x, name, token, answer in ((84, "clean run", 3, "24"), (276, "corrupted run", 1, "24?")):
+        put_text(axes, x, 12, name, weight="bold")
+        put_text(axes, x, 38, f"... {token} 24 ... 3")
+        put_arrow(axes, (x, 50), (x, 78))
+        put_box(axes, x, 96, 116, 36, "accent" if x < 180 else "output")
+        put_text(axes, x, 88, "one head,")
+        put_text(axes, x, 104, "one position")
+        put_arrow(axes, (x, 114), (x, 142))
+        put_text(axes, x, 156, "later layers", "muted")
+        put_arrow(axes, (x, 166), (x, 184))
+        put_text(axes, x, 196, answer, "output", weight="bold")
+    put_arrow(axes, (142, 96), (218, 96), "accent", order=3, linewidth=3)
+    put_text(axes, 180, 82, "put in", "accent")
+    return plots.figure(
+        fig,
+        alt="Two runs side by side. The clean run reads ... 3 24 ... 3 and answers 24. The "
+        "corrupted run reads ... 1 24 ... 3. A thick arrow puts the output of one head at one "
+        "position of the clean run into the corrupted run; whether it answers 24 is the question.",
+        caption="A patch: the corrupted run goes on with one head's output, at one position, "
+        "from the clean run.",
     )
 
 

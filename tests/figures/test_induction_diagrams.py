@@ -1,6 +1,6 @@
 """The schematics of chapter 16 show what they say, in words too."""
 
-from figures.diagrams.induction import hook_points, induction_circuit
+from figures.diagrams.induction import hook_points, induction_circuit, patching
 
 
 def test_the_circuit_writes_after_nine_into_the_vector_of_one_and_predicts_it():
@@ -16,3 +16,10 @@ def test_the_two_hooks_sit_at_key_and_at_out():
     for word in ("query", "key", "value", "out", "1", "2"):
         assert f">{word}<" in figure.svg
     assert "Hook 1 sits at the entrance of key, hook 2 at the entrance of out" in figure.alt
+
+
+def test_the_patch_goes_from_the_clean_run_into_the_corrupted_one_and_leaves_its_answer_open():
+    figure = patching()
+    for word in ("clean run", "corrupted run", "put in", "24", "24?"):
+        assert figure.svg.count(f">{word}<") == 1
+    assert "of the clean run into the corrupted run" in figure.alt
