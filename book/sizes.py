@@ -41,6 +41,7 @@ class PageSize:
         return STEP * math.ceil(exact / STEP)
 
 
+@cache
 def page_size(text: str) -> PageSize:
     """Measure a page's MyST text.
 

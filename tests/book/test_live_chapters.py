@@ -71,6 +71,23 @@ def test_a_cell_runs_with_those_above_it_and_is_changed_and_reset(reader):
     assert reader.problems == []
 
 
+def test_quoted_code_has_the_colours_of_the_stored_page_after_a_run(browser, address):
+    context = browser.new_context(viewport=WIDE)
+    reader = Reader(context, address)
+    reader.visit("chapters/07_self_attention_deeper.html")
+    cell = reader.cell("show(attend)")
+    code = cell.locator(".cell_output pre")
+    stored = code.inner_text().strip()
+    cell.hover()
+    cell.get_by_role("button", name="Run").click()
+    reader.ran(cell)
+    assert code.inner_text().strip() == stored
+    expect(code.locator(".k", has_text="return")).to_have_count(stored.count("return "))
+    expect(code.locator(".nf")).to_have_text(["attend"])
+    assert reader.problems == []
+    context.close()
+
+
 def test_a_cell_below_sees_what_was_changed_above(reader):
     above, below = reader.cell("scores = np.array([-3.0"), reader.cell("three_bars(words, scores)")
     reader.change(above, "-3.0", "3.0")

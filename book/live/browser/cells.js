@@ -124,13 +124,18 @@ class Cell extends Editable {
   }
   show([kind, text]) {
     if (kind === "text/plain") this.print(text, kind);
-    else if (kind === "text/markdown") this.print(text.replace(/^```.*\n|\n```$/g, ""), "text/plain");
+    else if (kind === "text/markdown") this.quote(text.replace(/^```.*\n|\n```$/g, ""));
     else {
       const output = h("div", { class: "output text_html" });
       this.place.append(output);
       showHtml(output, text);
       if (output.querySelector(".course-widget")) mountWidgets(output);
     }
+  }
+  quote(code) {
+    this.print(code, "text/plain");
+    const pre = this.place.lastElementChild.querySelector("pre");
+    import("./editor.js").then(({ colour }) => colour(pre));
   }
   didRun({ ok, bundle, error, needs }) {
     if (bundle) this.show(bundle);

@@ -5,7 +5,9 @@ import { pythonLanguage } from "@codemirror/lang-python";
 import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { EditorState } from "@codemirror/state";
 import { EditorView, keymap, lineNumbers } from "@codemirror/view";
-import { tagHighlighter, tags } from "@lezer/highlight";
+import { highlightCode, tagHighlighter, tags } from "@lezer/highlight";
+
+import { h } from "../../../figures/widgets/kit.js";
 
 // The classes that Pygments writes, so that both follow the same style sheet, light and dark.
 const COLOURS = tagHighlighter([
@@ -22,6 +24,15 @@ const COLOURS = tagHighlighter([
   { tag: tags.comment, class: "c1" },
   { tag: tags.operator, class: "o" },
 ]);
+
+/** Colour Python that a cell has quoted, as the page's other code is. */
+export function colour(element) {
+  const text = element.textContent;
+  const parts = [];
+  const put = (part, kinds) => parts.push(kinds ? h("span", { class: kinds }, part) : part);
+  highlightCode(text, pythonLanguage.parser.parse(text), COLOURS, put, () => parts.push("\n"));
+  element.replaceChildren(...parts);
+}
 
 const LOOK = EditorView.theme({
   "&": { color: "var(--ink)", background: "var(--surface)", fontSize: "inherit" },
