@@ -29,6 +29,7 @@ FILES = {
     "tests/figures/test_grid.py": "from figures import grid\n",
     "tests/book/test_notebooks.py": "",
     "tests/chapters/test_quizzes.py": "",
+    "tests/chapters/test_sizes.py": "",
     "tests/checks/test_exercises.py": "",
     "tests/tools/test_pins.py": 'PINS = "requirements.txt"\n',
 }
@@ -65,6 +66,7 @@ def test_a_sentence_runs_the_tests_of_texts_and_executes_no_notebook(selected):
         "tests/test_rules.py",
         "tests/book/test_notebooks.py",
         "tests/chapters/test_quizzes.py",
+        "tests/chapters/test_sizes.py",
     ]
     page = ("chapters/08_masking.md", "chapters/08_masking.ipynb")
     assert selected(*page) == texts
@@ -119,4 +121,4 @@ def test_what_has_not_started_in_time_is_skipped_and_counted(monkeypatch):
     quick.pytest_terminal_summary(
         SimpleNamespace(stats={"skipped": reports}, write_line=lines.append)
     )
-    assert lines == ["1 tests in 1 files did not start in 80 s; make test runs them."]
+    assert lines == [f"1 tests in 1 files did not start in {quick.SECONDS} s; make test runs them."]
