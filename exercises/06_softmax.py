@@ -320,6 +320,8 @@ LOGARITHM = [
     Wrong("M11", lambda scores: functional.log_softmax(scores, 0)),
     Wrong("M12", lambda scores: functional.log_softmax(scores.reshape(-1)).reshape(scores.shape)),
     Wrong("M167", lambda scores: functional.log_softmax(scores) / math.log(2)),
+    Wrong("M947", lambda scores: -functional.log_softmax(scores)),
+    Wrong("M947+M93", lambda scores: -np.log(functional.softmax(scores))),
 ]
 
 
