@@ -10,8 +10,6 @@ from figures.diagrams.order import (
     same_sum,
     two_layers,
 )
-from figures.diagrams.split_order import HEADS, heads_of, split_order
-from lib.attention.heads import split_heads
 
 
 def test_bites_receives_the_same_terms_in_both_orders():
@@ -43,10 +41,3 @@ def test_the_rotary_angle_depends_on_the_distance_alone():
     figure = rotary_pair()
     assert figure.svg.count("70° apart") == 2
     assert figure.svg.count("40° apart") == 1
-
-
-def test_the_split_that_is_drawn_is_the_split_of_the_library():
-    numbers = np.arange(12.0).reshape(3, 4)
-    assert heads_of(swap=True) == split_heads(numbers, HEADS).reshape(HEADS, -1).tolist()
-    assert heads_of(swap=False) == numbers.reshape(HEADS, -1).tolist()
-    assert "head 1" in split_order().svg
