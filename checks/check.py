@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from checks.feedback.describe import array_pairs
+from checks.differences.describe import array_pairs
 from checks.feedback.explain import broken_law, broken_law_sentence, explain, failing_first
 from checks.feedback.named_ideas import outcome_of
 from checks.feedback.verdict import Verdict
@@ -53,8 +53,11 @@ MARGIN = 1.25  # to a mistake before it is cut to few digits
 NEEDS_TORCH = "This task works on a model of torch, which is not here: do it in its notebook."
 
 
-def judge(task: Task, answer: Any, seed: int = 0) -> Verdict:
-    """Check one answer; the verdict depends on the task, the answer and the seed alone."""
+def judge(task: Task, answer: Any, seed: int = 0, source: str = "") -> Verdict:
+    """Check one answer; the verdict depends on the task, the answer and the seed alone.
+
+    The source of its cell is read where the answer is a value, which does not know its own.
+    """
     refusal = _not_an_answer(task, answer)
     if refusal:
         return refusal
@@ -62,7 +65,9 @@ def judge(task: Task, answer: Any, seed: int = 0) -> Verdict:
     trial = try_answer(task, answer, cases)
     mistake = explain(task, trial)
     if mistake:
-        mistake = mistake if mistake.misconceptions else with_place(task, trial, answer, mistake)
+        mistake = (
+            mistake if mistake.misconceptions else with_place(task, trial, answer, mistake, source)
+        )
         mistake = _with_library(task, trial, answer, mistake)
     else:
         mistake = broken_law(task, cases, answer, trial.library)
@@ -72,7 +77,9 @@ def judge(task: Task, answer: Any, seed: int = 0) -> Verdict:
     return passed(task, len(cases), *_notes(task, answer, trial))
 
 
-def with_place(task: Task, trial: Trial, answer: Any, mistake: Verdict) -> Verdict:
+def with_place(
+    task: Task, trial: Trial, answer: Any, mistake: Verdict, source: str = ""
+) -> Verdict:
     """The verdict on an unknown mistake, with the place where the answer leaves the truth."""
     failing = failing_first(trial)
     if not failing or mistake.status not in (Status.WRONG, Status.RAISED):
@@ -82,7 +89,7 @@ def with_place(task: Task, trial: Trial, answer: Any, mistake: Verdict) -> Verdi
         cases = [compared.case for compared in trial.compared]
         law = broken_law_sentence(task, cases, answer, trial.library)
     right = [compared for compared in trial.compared if compared.same]
-    changes = one_change(task, trial.library, [*failing, *right], answer)
+    changes = one_change(task, trial.library, [*failing, *right], answer, source)
     place = located(task, trial.library, failing, answer, alone=not changes)
     seen = mistake.sentences
     both = (*seen, *changes) if mistake.status == Status.RAISED else (*changes, *seen)
@@ -201,4 +208,4 @@ def grade_source(
         if stopped.mistake:
             return make_verdict(task, Status.RAISED, error_words(stopped.mistake))
         return missing(task, namespace)
-    return judge(task, namespace[task.name], seed)
+    return judge(task, namespace[task.name], seed, source)

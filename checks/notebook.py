@@ -94,7 +94,8 @@ class Check:
             return cell_stopped(task, error)
         if task.name not in self.namespace:
             return missing(task, self.namespace)
-        return judge(task, self.namespace[task.name])
+        source = self.cells.texts.get(task.name, "")
+        return judge(task, self.namespace[task.name], source=source)
 
     def overview(self) -> Table:
         """The tasks of this page, with difficulty and importance out of five, and minutes."""

@@ -10,8 +10,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from checks.differences.describe import describe_numbers
+from checks.differences.entries import about_entries, about_size
 from checks.feedback.blocks import value_block
-from checks.feedback.describe import describe_numbers
 from checks.feedback.library_errors import about_integers, about_library, about_shapes
 from checks.feedback.named_ideas import named_ideas
 from checks.feedback.verdict import Verdict
@@ -31,11 +32,13 @@ from checks.feedback.words import (
 from checks.run.call import Outcome, convert, in_plain_numbers, observe
 from checks.run.compare import Difference, compare
 from checks.run.errors import Mistake
-from checks.run.nodes import Nothing
+from checks.run.nodes import Node, Nothing
 from checks.run.plain_data import plain
 from checks.run.trial import Compared, Trial
 from checks.status import Status
 from checks.task import Case, Law, Task
+
+MOST_RIGHT = 3  # cases on which an answer is right that are told
 
 
 def explain(task: Task, trial: Trial) -> Verdict | None:
@@ -86,11 +89,29 @@ def _wrong_result(task: Task, trial: Trial, failing: list[Compared]) -> Verdict:
     returned = [compared for compared in failing if compared.outcome.status == Status.RETURNED]
     sentences = (
         _difference_words(task, difference),
+        "" if difference.kind == "structure" else _entries(task, expected.value, got.value),
         describe_numbers(task, returned, len(failing) == len(trial.compared)),
+        _elsewhere_right(trial),
         changed_words(got.changed),
     )
     status = Status.NOT_UNDERSTOOD if difference.kind == "structure" else Status.WRONG
     return make_verdict(task, status, *filter(None, sentences), **blocks)
+
+
+def _entries(task: Task, expected: Node, got: Node) -> str:
+    """Which entries are right; of a value, which is not shown, whether it is too large."""
+    entries = about_entries(expected, got, task.tolerance)
+    return entries or (about_size(expected, got) if task.is_value else "")
+
+
+def _elsewhere_right(trial: Trial) -> str:
+    """The cases on which the answer is right."""
+    right = [seen.case.about for seen in trial.compared if seen.same and seen.case.about]
+    if not right or len(right) == len(trial.compared):
+        return ""
+    count = sum(seen.same for seen in trial.compared)
+    words = "; ".join(right[:MOST_RIGHT]) + ("; and more" if len(right) > MOST_RIGHT else "")
+    return f"Your answer is right on {count} of {len(trial.compared)} cases: {words}."
 
 
 def _raised(task: Task, got: Outcome, blocks: dict[str, Any]) -> Verdict:

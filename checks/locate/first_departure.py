@@ -114,7 +114,8 @@ def _departure(task: Task, walk: Walk, others: Sequence[Walk], alone: bool) -> I
         if relation:
             yield f"Next {verb} {truth.name}: your {line_words(near)} is {relation}."
             return
-    if truth.name != RESULT and step and alone:
+    again = truth.name == walk.truths[n].name  # of the next head, for example
+    if truth.name != RESULT and step and alone and not again:
         yield f"Next {verb} {truth.name}, which the check does not find among your steps."
 
 

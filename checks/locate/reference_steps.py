@@ -66,11 +66,11 @@ def intermediates(task: Task, case: Case, result: np.ndarray | None) -> list[Int
 
 
 def _own_name(step: Intermediate, before: Sequence[Intermediate]) -> str:
-    """The name of a value, which is not that of an earlier one."""
-    if all(step.name != other.name for other in before):
-        return step.name
-    bare = step.name.removeprefix("the ")
-    return f"the masked {bare}" if np.isneginf(step.value).any() else f"the next {bare}"
+    """The name of a value: scores that hold a mask are told from those before."""
+    again = any(step.name == other.name for other in before)
+    if again and np.isneginf(step.value).any():
+        return f"the masked {step.name.removeprefix('the ')}"
+    return step.name
 
 
 def _parts(values: Iterable[Any]) -> Iterator[Any]:

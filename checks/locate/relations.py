@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from checks.feedback.factors import candidates, factor_of, gap_of
+from checks.differences.factors import candidates, factor_of, gap_of
 from checks.locate.answer_steps import Step
 from checks.locate.readings import equal, readings
 from checks.locate.reference_steps import Intermediate
@@ -72,12 +72,10 @@ def _sums_to_1(values: np.ndarray, axis: int) -> bool:
 def _scaled(task: Task, case: Case, truth: np.ndarray, values: np.ndarray, others: Seen) -> str:
     factor = _factor(truth, values)
     if factor and not np.isclose(factor, 1):
-        known = (
-            f", and {number(factor)} = {name}"
-            if (name := _name(task, case, factor, others))
-            else ""
-        )
-        return f"{number(factor)} times the right value{known}"
+        name = _name(task, case, factor, others)
+        by_accident = factor < 0 and not name and not np.isclose(factor, -1)
+        known = f", and {number(factor)} = {name}" if name else ""
+        return "" if by_accident else f"{number(factor)} times the right value{known}"
     gap = _gap(truth, values)
     return f"the right value plus {number(gap)}" if gap is not None and abs(gap) > 1e-6 else ""
 

@@ -17,10 +17,12 @@ from typing import Any
 
 from checks.feedback.explain import ask_law
 from checks.repair.edits import Edit, edits_of
-from checks.repair.rewriting import Definition, definition_of
+from checks.repair.rewriting import Definition, definition_of, value_definition
 from checks.run.call import Elsewhere, Outcome, observe
+from checks.run.clock import TooSlow, time_limit
 from checks.run.compare import compare
 from checks.run.nodes import Items, Mapping, Node
+from checks.run.plain_data import plain
 from checks.run.trial import Compared, same_outcome
 from checks.status import Status
 from checks.task import Task
@@ -47,9 +49,12 @@ class Search:
     def outcome(self, seen: Compared) -> Outcome | None:
         """What the definition, as it is now, gives; None if it cannot be made or takes long."""
         try:
-            answer = self.definition.made()
-        except Exception:
+            with time_limit(SECONDS_EACH):
+                answer = self.definition.made()
+        except (Exception, TooSlow):
             return None
+        if self.task.is_value:
+            return Outcome(Status.RETURNED, plain(answer))
         how = (self.library, self.task.call, SECONDS_EACH)
         outcome = observe(answer, seen.case, *how, watch=False)
         return None if outcome.status == Status.TOO_SLOW else outcome
@@ -100,11 +105,16 @@ def _pairs(expected: Node | None, got: Node | None) -> list[tuple[str, Node, Nod
     return []
 
 
-def one_change(task: Task, library: str, compared: Sequence[Compared], answer: Any) -> list[str]:
+def one_change(
+    task: Task, library: str, compared: Sequence[Compared], answer: Any, source: str = ""
+) -> list[str]:
     """Sentences on the change that makes the answer, or a part of it, right; or none."""
-    if task.is_value or not task.unique or isinstance(answer, Elsewhere):
+    if not task.unique or isinstance(answer, Elsewhere):
         return []
-    definition = definition_of(answer, task.name)
+    if task.is_value:
+        definition = value_definition(source, task.name)
+    else:
+        definition = definition_of(answer, task.name)
     if definition is None:
         return []
     search = Search(task, library, compared, definition, time.monotonic() + SECONDS)
@@ -154,13 +164,13 @@ def _repairs_of_two(search: Search) -> list[Repair]:
 
 def _words(definition: Definition, repairs: Sequence[Repair], count: int) -> Iterator[str]:
     """Where the changes stand, and the questions that lead to them."""
-    cases = {1: "in the case of this check", 2: "in both cases"}.get(count, f"in all {count} cases")
+    cases = {1: "", 2: " in both cases"}.get(count, f" in all {count} cases")
     for part, edits in repairs:
         whole = part if part == ALL else f"`{part}`"
         places = list(dict.fromkeys(_place(definition, edit) for edit in edits))
         changes = "One small change" if len(edits) == 1 else "Two small changes"
         verb = "makes" if len(edits) == 1 else "make"
-        change = f"{changes} in {' and in '.join(places)}, {verb} {whole} right {cases}."
+        change = f"{changes} in {' and in '.join(places)}, {verb} {whole} right{cases}."
         yield " ".join([change, "Look there:", *(edit.question for edit in edits)])
 
 

@@ -41,16 +41,26 @@ def definition_of(answer: Any, name: str) -> Definition | None:
     if code is None:
         return None
     source = "".join(linecache.getlines(code.co_filename))
+    return _read(source, code.co_filename, name, world, ())
+
+
+def value_definition(source: str, name: str) -> Definition | None:
+    """Where a value is computed; None if its source cannot be read."""
+    return _read(source, "<answer>", name, {}, (ast.Import, ast.ImportFrom, ast.Assign))
+
+
+def _read(
+    source: str, file: str, name: str, world: dict[str, Any], besides: tuple[type, ...]
+) -> Definition | None:
+    """The statements that a name needs, and those of some kinds besides."""
     try:
         body = ast.parse(source).body
     except (SyntaxError, ValueError):
         return None
     by_name = {bound: statement for statement in body for bound in _bound_by(statement)}
-    if name not in by_name:
-        return None
-    wanted = set(_reached(name, by_name))
-    statements = [statement for statement in body if statement in wanted]
-    return Definition(name, code.co_filename, tuple(source.splitlines()), statements, world)
+    wanted = set(_reached(name, by_name)) if name in by_name else set()
+    statements = [part for part in body if part in wanted or isinstance(part, besides)]
+    return Definition(name, file, tuple(source.splitlines()), statements, world)
 
 
 def _code_and_world(answer: Any) -> tuple[types.CodeType | None, dict[str, Any]]:

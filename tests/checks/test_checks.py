@@ -506,8 +506,11 @@ class TestWordsForWrongNumbers:
             (lambda q, k: np.sort(scores(q, k), axis=None).reshape(len(q), -1), "another order"),
             (lambda q, k: np.round(scores(q, k), 2), "rounded"),
             (lambda q, k: scores(q, k)[None], "only the shape is not"),
-            (lambda q, k: scores(q, k) * (np.arange(len(q)) > 0)[:, None], "only row 0 differs"),
-            (lambda q, k: scores(q, k) * (np.arange(len(k)) > 0), "only column 0 differs"),
+            (
+                lambda q, k: scores(q, k) * (np.arange(len(q)) > 0)[:, None],
+                "only the first row differs",
+            ),
+            (lambda q, k: scores(q, k) * (np.arange(len(k)) > 0), "only the first column differs"),
             (lambda q, k: scores(q, k)[..., None] * np.ones(4), "broadcast"),
             (lambda q, k: scores(q, k).sum(1), "axes are missing: they were summed"),
             (lambda q, k: scores(q, k) > 0, "the result is bool"),

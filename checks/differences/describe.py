@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from checks.feedback.factors import Triple, about_factor, about_rounding, about_sums
+from checks.differences.axes import about_axes
+from checks.differences.factors import (
+    Triple,
+    about_factor,
+    about_rounding,
+    about_sums,
+    about_totals,
+)
+from checks.differences.places import about_place
 from checks.feedback.words import capital
 from checks.run.call import argument_names
 from checks.run.compare import agree, compare
@@ -85,7 +93,10 @@ def describe_difference(
     if agree_all(task, expected, got) or "complex" in (expected.kind, got.kind):
         return ""
     if expected.shape != got.shape:
-        return about_shape(task, expected, got)
+        same = [triple for triple in failing if triple[1].shape != triple[2].shape]
+        shape = about_shape(task, expected, got)
+        axes = "" if shape == TRANSPOSED else about_axes(task, same)
+        return f"{shape} {capital(axes)}".strip() if shape else axes
     return (
         about_nan(expected, got)
         or about_bool(expected, got, failing if everywhere else [])
@@ -94,7 +105,8 @@ def describe_difference(
         or about_sums(expected, got)
         or about_factor(task, failing)
         or about_order(task, expected, got)
-        or about_place(task, expected, got)
+        or about_totals(failing)
+        or about_place(task, failing)
     )
 
 
@@ -224,25 +236,3 @@ def about_order(task: Task, expected: Numbers, got: Numbers) -> str:
     if wanted.ndim >= 1 and wanted.size > 2 and np.allclose(*ordered, rtol=1e-5, atol=1e-7):
         return "the right numbers, in another order."
     return ""
-
-
-def about_place(task: Task, expected: Numbers, got: Numbers) -> str:
-    """Where the wrong numbers stand: above, below or on the diagonal, in one row or column."""
-    wrong = ~agree(expected, got, task.tolerance)
-    if wrong.ndim < 2:
-        return ""
-    plane = wrong.reshape(-1, *wrong.shape[-2:]).any(axis=0)
-    if plane.all():
-        return ""
-    rows, columns = (np.flatnonzero(plane.any(axis=axis)) for axis in (1, 0))
-    query, key = np.nonzero(plane)
-    if plane.shape[0] == plane.shape[1]:
-        if (key > query).all():
-            return "all that differs lies above the diagonal: keys that come after the query."
-        if (key < query).all():
-            return "all that differs lies below the diagonal: keys that come before the query."
-        if (key == query).all():
-            return "all that differs lies on the diagonal."
-    if len(rows) == 1 < plane.shape[0]:
-        return f"only row {rows[0]} differs."
-    return f"only column {columns[0]} differs." if len(columns) == 1 < plane.shape[1] else ""

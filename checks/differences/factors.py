@@ -31,11 +31,63 @@ def about_factor(task: Task, failing: list[Triple]) -> str:
             return f"{where} is {first} times the right one{known}."
         if np.allclose(factors, -1):
             return "your number is the right one with the wrong sign."
-        return f"the right number times {first}{known}." if known else ""
+        if known:
+            return f"the right number times {first}{known}."
     gaps = [gap_of(expected, got) for _, expected, got in failing]
     if all(gap is not None for gap in gaps) and failing[0][1].values.size > 1:
         return f"every number is the right one plus {number(gaps[0])}."
+    if None not in gaps and len(gaps) > 1 and len(set(map(number, gaps))) == 1:
+        sign = "plus" if gaps[0] > 0 else "minus"
+        return f"wherever it is wrong, your number is the right one {sign} {number(abs(gaps[0]))}."
+    return about_form(failing)
+
+
+FORMS = {
+    "the square of the right one": np.square,
+    "the square root of the right one": np.sqrt,
+    "1 divided by the right one": np.reciprocal,
+    "e to the power of the right one": np.exp,
+    "the logarithm of the right one": np.log,
+}
+
+
+def about_form(failing: list[Triple]) -> str:
+    """A sentence if, on every failing case, the numbers are a function of the right ones."""
+    wanted = np.concatenate([expected.values.astype(float).ravel() for _, expected, _ in failing])
+    came = np.concatenate([got.values.astype(float).ravel() for _, _, got in failing])
+    usable = wanted.size > 1 and np.isfinite(wanted).all() and (wanted != 0).all()
+    for words, form in FORMS.items() if usable else ():
+        with np.errstate(all="ignore"):
+            formed = form(wanted)
+        if np.allclose(came, formed, rtol=1e-5, atol=1e-9) and not np.allclose(wanted, formed):
+            return f"{'every' if failing[0][1].shape else 'your'} number is {words}."
     return ""
+
+
+def about_totals(failing: list[Triple]) -> str:
+    """A sentence if, on every failing case, the sums along an axis are right."""
+    if any(expected.shape != got.shape or expected.kind != "float" for _, expected, got in failing):
+        return ""
+    for axis in range(failing[0][1].values.ndim):
+        if all(_same_totals(expected, got, axis) for _, expected, got in failing):
+            return (
+                f"summed along axis {axis}, your numbers are right; "
+                "only how the sum is divided along this axis is not."
+            )
+    return ""
+
+
+def _same_totals(expected: Numbers, got: Numbers, axis: int) -> bool:
+    """Whether the sums agree, which are not all the same by definition."""
+    if axis >= expected.values.ndim or expected.shape[axis] < 2:
+        return False
+    sums = expected.values.sum(axis)
+    came = got.values.astype(float).sum(axis)
+    return bool(
+        np.isfinite(sums).all()
+        and np.ptp(sums) > 1e-6
+        and np.allclose(came, sums, rtol=1e-5, atol=1e-7)
+    )
 
 
 def about_share(failing: list[Triple]) -> str:

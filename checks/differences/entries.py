@@ -1,0 +1,73 @@
+"""Which entries of an answer are right, told without their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from checks.run.compare import agree, compare
+from checks.run.nodes import Mapping, Node, Numbers, Text
+
+LARGE = 100  # a whole number that is a multiple of another by no accident
+
+
+def about_entries(expected: Node, got: Node, tolerance: float | None) -> str:
+    """A sentence on the entries of a dictionary, or of a row, that are right and wrong."""
+    if not isinstance(expected, Mapping) or not isinstance(got, Mapping):
+        return ""
+    pairs = [(key, own, got.entries[key]) for key, own in expected.entries.items()
+             if key in got.entries]  # fmt: skip
+    right = [repr(key) for key, own, came in pairs if compare(own, came, tolerance) is None]
+    wrong = [
+        f"{key!r}{_how(own, came, tolerance)}" for key, own, came in pairs if repr(key) not in right
+    ]
+    if not wrong:
+        return ""
+    good = f"{listed(right)} {'is' if len(right) == 1 else 'are'} right" if right else ""
+    bad = f"{listed(wrong)} {'is' if len(wrong) == 1 else 'are'} not"
+    return f"{good}; {bad}." if good else "None of the entries is right yet."
+
+
+def _how(expected: Node, got: Node, tolerance: float | None) -> str:
+    """What can be told of one wrong entry."""
+    if isinstance(expected, Text) and isinstance(got, Text):
+        return _letters(set(expected.text), set(got.text))
+    wanted, came = expected.as_numbers(), got.as_numbers()
+    if wanted is None or came is None or len(wanted.shape) != 1 or wanted.shape != came.shape:
+        return ""
+    wrong = np.flatnonzero(~agree(wanted, came, tolerance)).tolist()
+    return f" (at [{', '.join(map(str, wrong))}])" if len(wrong) < wanted.shape[0] else ""
+
+
+def _letters(expected: set[str], got: set[str]) -> str:
+    if max(len(expected), len(got)) > 1:
+        if got < expected:
+            return " (too few letters)"
+        if expected < got:
+            return " (too many letters)"
+    return ""
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words with commas, and the last with `and`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def about_size(expected: Node, got: Node) -> str:
+    """Whether one number is too large or too small, and by a whole factor."""
+    wanted, came = expected.as_numbers(), got.as_numbers()
+    if wanted is None or came is None or wanted.shape or came.shape:
+        return ""
+    return next(_sizes(wanted, came), "")
+
+
+def _sizes(expected: Numbers, got: Numbers) -> Iterator[str]:
+    wanted, came = expected.values[()], got.values[()]
+    if expected.kind == got.kind == "int" and min(wanted, came) > LARGE:
+        if came % wanted == 0:
+            yield "Your number is a whole multiple of the right one: is there a factor too many?"
+        if wanted % came == 0:
+            yield "The right number is a whole multiple of yours: is a factor missing?"
+    if {expected.kind, got.kind} <= {"int", "float"} and np.isfinite(came):
+        yield f"Your number is too {'large' if came > wanted else 'small'}."
