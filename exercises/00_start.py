@@ -255,7 +255,7 @@ EXERCISE = Exercise(
             reference=entry,
             cases=entry_cases,
             wrong=ENTRY,
-            read=f"{PAGE}#try-it",
+            read=f"{PAGE}#the-attention-matrix",
         ),
         Task(
             id="0.3",
@@ -267,7 +267,7 @@ EXERCISE = Exercise(
             reference=strongest,
             cases=grid_cases,
             wrong=STRONGEST,
-            read=f"{PAGE}#try-it",
+            read=f"{PAGE}#the-attention-matrix",
         ),
         Task(
             id="0.4",

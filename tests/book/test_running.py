@@ -198,7 +198,8 @@ def test_buttons_first_cell_and_package_name_one_repository_and_one_branch():
     assert repository["url"] == tool.PROJECT["urls"]["Repository"]
     assert f"attention-course @ git+{repository['url']}@{repository['branch']}" == COURSE
     assert COURSE in tool.FIRST
-    assert f"git clone {repository['url']}\n" in (ROOT / "chapters/00_start.md").read_text("utf8")
+    page = (ROOT / "chapters/00_start_deeper.md").read_text("utf8")
+    assert f"git clone {repository['url']}\n" in page
 
 
 def test_binder_installs_the_same_pins_and_the_python_that_the_course_asks_for():
