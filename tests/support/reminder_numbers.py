@@ -134,7 +134,7 @@ def masking() -> dict[str, list]:
         "01_first_lap 3": [np.flatnonzero(masks.causal(4)[2]), (0, 1), [2]],
         "08_masking 3": [softmax(scored * allowed), softmax(scored) * allowed,
                          softmax(scored, where=allowed)],
-        "10_cross_attention 1": [
+        "10_cross_attention 4": [
             attend(np.ones((9, 2)), *[np.ones((4, 2))] * 2).weights.shape,
             attend(np.ones((4, 2)), *[np.ones((9, 2))] * 2).weights.shape,
             attend(*[np.ones((4, 2))] * 3).weights.shape,
