@@ -106,20 +106,18 @@ def test_a_predictor_that_knows_the_letters_alone_has_the_loss_that_the_page_say
 
 @pytest.mark.parametrize("seed", training_seeds(2))
 def test_with_a_large_learning_rate_only_pre_norm_learns_the_text(core, seed):
-    stacks = list(core["PARTS"])[-3:]
-    plain, post, pre = (core["run"](core["PARTS"][name], 60, seed, 60, 0.03)[-1] for name in stacks)
+    plain, post, pre = (core["run"](layers, seed, 0.03, steps=60)[1]
+                        for layers in core["STACKS"].values())  # fmt: skip
     assert not plain < 4  # nan, too, is no success
     assert pre < post - 0.3
 
 
 def test_the_recorded_runs_are_those_of_the_core_page(core):
-    names = list(core["PARTS"])
-    assert list(RECORDED["parts"]["curves"]) == names
-    assert list(RECORDED["rates"]["losses"]) == names[-3:]
-    points = RECORDED["parts"]["steps"] // RECORDED["parts"]["every"]
-    for runs in RECORDED["parts"]["curves"].values():
-        assert [len(run) for run in runs] == [points] * 3
-    assert 0.9 < RECORDED["parts"]["bytes"] / len(core["text"]) < 1.1
+    recorded = RECORDED["rates"]
+    assert list(recorded["losses"]) == list(core["STACKS"]) == ["no norm", "post-norm", "pre-norm"]
+    for losses in recorded["losses"].values():
+        assert [len(seeds) for seeds in losses.values()] == [3, 3, 3]
+    assert 0.9 < recorded["bytes"] / len(core["text"]) < 1.1
 
 
 def test_every_recorded_stack_learned_the_letters_and_post_norm_was_the_last():

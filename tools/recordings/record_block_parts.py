@@ -1,13 +1,12 @@
 """Record what chapter 11 shows of longer runs, with the cells of its own two pages.
 
-    python tools/recordings/record_block_parts.py parts     about ten minutes
-    python tools/recordings/record_block_parts.py rates     about five minutes
+    python tools/recordings/record_block_parts.py rates     about twenty minutes
     python tools/recordings/record_block_parts.py letters   about five minutes
 
-writes lib/datasets/block_parts.json. `parts` runs each model of the core page with more steps and
-from several seeds, `rates` its stacks with several learning rates; `letters` trains the stacks of
-the deeper page. A different processor trains slightly different weights, and the pages of this
-course, which the core page reads, change.
+writes lib/datasets/block_parts.json. `rates` trains the stacks of the core page with several
+learning rates, from several seeds; `letters` trains the stacks of the deeper page. A different
+processor trains slightly different weights, and the pages of this course, which the core page
+reads, change.
 """
 
 import argparse
@@ -26,8 +25,7 @@ from lib.seeds import threads
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = ROOT / "lib" / "datasets" / "block_parts.json"
 SEEDS = (0, 1, 2)
-STEPS, EVERY = 600, 100
-RATES, RATE_STEPS, MOST = (0.001, 0.003, 0.01, 0.03), 200, 99.0  # a higher loss counts as 99
+RATES, RATE_STEPS, MOST = (0.003, 0.01, 0.03), 600, 99.0  # a higher loss counts as 99
 LETTER_STEPS, MEAN = 600, 20  # the losses of so many steps are recorded as their mean
 STACKS = {
     "pre-norm": {"norm_first": True},
@@ -46,29 +44,20 @@ def names_of(page: str) -> dict[str, Any]:
     return names
 
 
-def record_parts() -> dict[str, Any]:
-    """Train each model of the core page: its validation losses, a list for each seed."""
-    page = names_of("11_block")
-    curves: dict[str, list[list[float]]] = {}
-    for name, layers in page["PARTS"].items():
-        runs = [page["run"](layers, STEPS, seed, EVERY) for seed in SEEDS]
-        curves[name] = [[round(loss, 3) for loss in run] for run in runs]
-        print(name, [run[-1] for run in curves[name]], flush=True)
-    return {"steps": STEPS, "every": EVERY, "bytes": len(page["text"]), "curves": curves}
-
-
 def record_rates() -> dict[str, Any]:
-    """Train the stacks of four blocks with each learning rate: the last loss for each seed."""
+    """Train each stack of the core page with each learning rate: its losses, and a text."""
     page = names_of("11_block")
     losses: dict[str, dict[str, list[float]]] = {}
-    for name in [name for name in page["PARTS"] if name.startswith("four blocks")]:
-        losses[name] = {}
-        for rate in RATES:
-            ends = [page["run"](page["PARTS"][name], RATE_STEPS, seed, RATE_STEPS, rate)[-1]
-                    for seed in SEEDS]  # fmt: skip
-            losses[name][str(rate)] = [round(end, 3) if end < MOST else MOST for end in ends]
-            print(name, rate, losses[name][str(rate)], flush=True)
-    return {"steps": RATE_STEPS, "losses": losses}
+    texts: dict[str, dict[str, str]] = {}
+    for name, layers in page["STACKS"].items():
+        losses[name], texts[name] = {}, {}
+        for rate in map(str, RATES):
+            runs = [page["run"](layers, seed, float(rate), RATE_STEPS) for seed in SEEDS]
+            losses[name][rate] = [round(end, 3) if end < MOST else MOST for _, end in runs]
+            if losses[name][rate][0] < MOST:
+                texts[name][rate] = page["write"](runs[0][0])
+            print(name, rate, losses[name][rate], flush=True)
+    return {"steps": RATE_STEPS, "bytes": len(page["text"]), "losses": losses, "texts": texts}
 
 
 def record_letters() -> dict[str, Any]:
@@ -90,10 +79,10 @@ def record_letters() -> dict[str, Any]:
 def main() -> None:
     """Record one kind of training, and keep the others."""
     asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    asked.add_argument("kind", choices=["parts", "rates", "letters"])
+    asked.add_argument("kind", choices=["rates", "letters"])
     kind = asked.parse_args().kind
     threads(1)
-    made = {"parts": record_parts, "rates": record_rates, "letters": record_letters}[kind]()
+    made = {"rates": record_rates, "letters": record_letters}[kind]()
     kept = json.loads(TARGET.read_text("utf8")) if TARGET.exists() else {}
     kept[kind] = {"recorded": date.today().isoformat(), **made}
     TARGET.write_text(json.dumps(kept, indent=1) + "\n", "utf8")
