@@ -46,15 +46,17 @@ def page_size(text: str) -> PageSize:
     """Measure a page's MyST text.
 
     A cell with hidden input does not count as code; every other line that is not blank does, and
-    so does every line that `show` prints.
+    so does every line that `show` prints, if the cell's output is not folded, too.
     """
     words = len(_WORD.findall(_NOT_PROSE.sub(" ", _FEEDBACK.sub(r"\1", text))))
     code_lines, sources = 0, []
     for body in _CELL.findall(text):
         tags = _TAGS.match(body)
         code = _TAGS.sub("", body)
-        sources.append(code)
-        if not tags or not HIDDEN & {tag.strip() for tag in tags[1].split(",")}:
+        named = {tag.strip() for tag in tags[1].split(",")} if tags else set()
+        if "hide-cell" not in named:  # which folds what it prints, too
+            sources.append(code)
+        if not HIDDEN & named:
             code_lines += sum(bool(line.strip()) for line in code.splitlines())
     return PageSize(words, code_lines + _quoted("\n".join(sources)))
 
