@@ -99,7 +99,7 @@ def core(bare_lib) -> dict[str, Any]:
 
 @pytest.mark.parametrize("seed", training_seeds())
 def test_the_readers_own_loop_comes_near_the_lower_bound_and_not_below(core, seed):
-    model, marks = core["new_model"](seed=seed), core["marks"]
+    model, marks = core["new_model"](seed=seed), core["references"]
     reached = {0: core["loss_on_new"](model)}
     run = core["train"](model, core["ids"], core["new_ids"], steps=250, peak=0.01, every=50,
                         starts=core["starts"])  # fmt: skip
@@ -114,8 +114,8 @@ def test_the_readers_own_loop_comes_near_the_lower_bound_and_not_below(core, see
 def test_eight_windows_are_learned_to_below_the_bound(core, seed):
     model, few = core["new_model"](seed=seed), core["ids"][: core["n"] + 8]
     for _, loss, _ in core["train"](model, few, few, steps=60, batch=8, peak=0.01, every=60):
-        assert loss < core["marks"]["lower bound"] / 2
-    assert core["loss_on_new"](model) > core["marks"]["bigram"]
+        assert loss < core["references"]["lower bound"] / 2
+    assert core["loss_on_new"](model) > core["references"]["bigram"]
 
 
 def test_the_recorded_runs_are_those_that_the_page_describes():
