@@ -42,6 +42,7 @@ from checks.run.trial import (
     same_outcome,
     tried_with,
     try_answer,
+    try_case,
 )
 from checks.status import Status
 from checks.task import Case, Task
@@ -130,7 +131,7 @@ def _not_again(task: Task, answer: Any, trial: Trial, seed: int) -> Verdict | No
     if task.is_value or not task.unique:
         return None
     first = trial.compared[0]
-    second = observe(answer, first.case, trial.library, task.call)
+    second = try_case(task, answer, first.case, trial.library)
     if not same_outcome(first.truth, second, task.tolerance):
         return unsteady(task, first.case)
     fresh = _fresh_cases(task, [compared.case for compared in trial.compared], seed)

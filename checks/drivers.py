@@ -6,7 +6,6 @@ This file goes into the sandbox with the work that is graded: nothing in it know
 from __future__ import annotations
 
 import importlib
-import math
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -112,11 +111,13 @@ def largest_tensor() -> Iterator[list[int]]:
 
 
 def train_on_stories(answer: Any, count: int, seed: int) -> Any:
-    """Let an answer train a small model on stories, and say in words what became of it."""
+    """Let an answer train a small model on stories, and hand over what became of it.
+
+    What the parameters are worth is measured elsewhere, by `checks.measures.trained_model`.
+    """
     import torch
 
-    rng = torch.Generator().manual_seed(seed)
-    stories, new = tiny_stories(count, rng), tiny_stories(500, rng)
+    stories, _ = known_and_new(tiny_stories, count, seed)
     model = small_model()
     before = torch.cat([p.detach().flatten().clone() for p in model.parameters()])
     added = []  # for each backward pass, whether its gradient is added to an old one
@@ -132,40 +133,16 @@ def train_on_stories(answer: Any, count: int, seed: int) -> Any:
     return {
         "old gradients": "kept" if len(added) > 4 and sum(added) > 0.9 * len(added) else "cleared",
         "parameters": "as they were" if torch.equal(before, after) else "changed",
-        **state_of(trained.eval(), stories, new, (math.log(5) + math.log(6)) / 10),
+        "state": {name: value.float() for name, value in trained.state_dict().items()},
     }
 
 
-def state_of(model: Any, stories: Any, new: Any, bound: float) -> dict[str, str]:
-    """Say what a model predicts, and between which marks its losses lie."""
+def known_and_new(sample: Callable, count: int, seed: int) -> tuple[Any, Any]:
+    """Sample the stories to train on, and 500 new ones."""
     import torch
 
-    with torch.no_grad():
-        known = losses_on(model, stories)[1].min().item()
-        logits, losses = losses_on(model, new)
-    copied = (logits.argmax(-1) == new[:, :-1]).double().mean() > 0.8
-    loss = losses.mean().item()
-    return {
-        "predicts": "the word that it reads" if copied else "the next word",
-        "loss on new stories": place_of(loss, math.log(logits.shape[-1]), bound),
-        "by heart": "some stories" if known < bound / 2 and loss > bound + 0.1 else "none",
-    }
-
-
-def place_of(loss: float, uniform: float, bound: float) -> str:
-    """Say between which marks a loss lies."""
-    if loss > uniform - 0.01:
-        return "not below the uniform baseline"
-    if loss > bound + 0.1:
-        return "more than 0.1 above the lower bound"
-    return "within 0.1 of the lower bound" if loss > bound - 0.1 else "below the lower bound"
-
-
-def losses_on(model: Any, stories: Any) -> tuple[Any, Any]:
-    """The logits (story, n, vocab) and the mean loss of each story."""
-    logits = model(stories[:, :-1])
-    picked = logits.log_softmax(-1).gather(-1, stories[:, 1:, None])
-    return logits, -picked.mean((1, 2))
+    rng = torch.Generator().manual_seed(seed)
+    return sample(count, rng), sample(500, rng)
 
 
 def tiny_stories(count: int, rng: Any) -> Any:

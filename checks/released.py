@@ -14,6 +14,7 @@ from typing import Any
 
 from checks.drivers import MODULES, driver_named
 from checks.feedback.named_ideas import outcome_of
+from checks.measures import measure_named
 from checks.run.call import Mistake, Outcome, argument_names
 from checks.run.nodes import Items, Mapping, Node
 from checks.run.plain_data import plain
@@ -28,6 +29,8 @@ FIELDS = ("id", "name", "title", "difficulty", "importance", "minutes", "read")
 
 class KnownOutcomes:
     """A function that is known on a few inputs only, where it gives what was kept."""
+
+    is_measured = True  # what was kept is what the task's measure says
 
     def __init__(self, outcomes: dict[str, Outcome], names: Sequence[str]):
         self.outcomes = outcomes
@@ -89,6 +92,7 @@ def _task_fields(task: Task) -> dict[str, Any]:
     return fields | {
         "later": False, "arrays": list(task.arrays), "tolerance": task.tolerance,
         "saturated": task.saturated, "driver": task.call.__name__ if task.call else None,
+        "measure": task.measure.__name__ if task.measure else None,
         "names": argument_names(task.reference, task.call, len(cases[0].args)),
         "cases": [_case_fields(task, case) for case in cases],
         "truths": list(map(_outcome_fields, right_outcomes(task, cases))),
@@ -157,6 +161,7 @@ def _task_of(held: dict[str, Any]) -> Task:
         wrong=[Wrong(ids, known(outcomes)) for ids, outcomes in held["wrong"]],
         arrays=tuple(held["arrays"]), tolerance=held["tolerance"], saturated=held["saturated"],
         call=_driver(held["driver"]) if held["driver"] else None,
+        measure=measure_named(held["measure"]) if held["measure"] else None,
         constants=(lambda case: constants[input_key(case.args, case.kwargs)])
         if constants else None,
     )  # fmt: skip

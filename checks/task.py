@@ -71,6 +71,7 @@ class Task:
     read: str = ""
     arrays: tuple[str, ...] = LIBRARIES
     call: Callable[..., Any] | None = None
+    measure: Callable[..., Any] | None = None  # of what `call` hands over; the answer is not there
     tolerance: float | None = None
     laws: Sequence[Law] = ()
     constants: Callable[[Case], dict[str, float]] | None = None

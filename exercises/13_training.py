@@ -7,6 +7,7 @@ import numpy as np
 
 from checks import Case, Exercise, Task, Wrong
 from checks.drivers import train_on_stories
+from checks.measures import trained_model
 
 PAGE, DEEPER = "chapters/13_training.html", "chapters/13_training_deeper.html"
 BETAS, EPS = (0.9, 0.95), 1e-8
@@ -655,7 +656,8 @@ EXERCISE = Exercise(
         Task(
             id="13.9", name="train", title="Train a model to its lower bound", difficulty=4,
             importance=5, minutes=25, reference=train, cases=training_cases,
-            call=train_on_stories, arrays=("torch",), read=f"{PAGE}#the-program",
+            call=train_on_stories, measure=trained_model, arrays=("torch",),
+            read=f"{PAGE}#the-program",
             wrong=[
                 Wrong("M780", trained_with(moves=False)),
                 Wrong("M781", trained_with(clears=False)),

@@ -13,11 +13,12 @@ import numpy as np
 
 from checks import Case, Exercise, Law, Task, Wrong
 from checks.capstone_drivers import (
-    examine_report,
+    hand_over_report,
     read_in_parts,
     train_from_nothing,
     write_by_steps,
 )
+from checks.measures import own_model, own_report
 from checks.run.plain_data import is_tensor
 from exercises.frames import FRAMES
 from exercises.gpt2_by_parts import (
@@ -340,7 +341,7 @@ EXERCISE = Exercise(
         Task(
             id="17.2", name="train", title="Initialise and train", difficulty=5, importance=5,
             minutes=90, reference=train, cases=training_cases, call=train_from_nothing,
-            arrays=("torch",), read="chapters/13_training.html#the-program",
+            measure=own_model, arrays=("torch",), read="chapters/13_training.html#the-program",
             wrong=wrongs(TRAIN_WRONG),
         ),
         Task(
@@ -357,7 +358,8 @@ EXERCISE = Exercise(
         ),
         Task(
             id="17.5", name="report", title="Train it on your own text", difficulty=3,
-            importance=5, minutes=60, reference=report, call=examine_report, arrays=("torch",),
+            importance=5, minutes=60, reference=report, call=hand_over_report,
+            measure=own_report, arrays=("torch",),
             read="chapters/13_training.html#a-text-of-your-own", wrong=wrongs(REPORT_WRONG),
         ),
         Task(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checks.run.call import Outcome, observe
+from checks.run.call import Outcome
 from checks.run.compare import largest_gap
 from checks.run.plain_data import plain
-from checks.run.trial import Compared, same_outcome
+from checks.run.trial import Compared, same_outcome, try_case
 from checks.status import Status
 from checks.task import Case, Task, Wrong
 
@@ -62,4 +62,4 @@ def outcome_of(wrong: Wrong, task: Task, case: Case) -> Outcome:
     if task.is_value:
         return Outcome(Status.RETURNED, plain(wrong.answer))
     # What it changes in place is never asked, and to look for it would cost most.
-    return observe(wrong.answer, case, task.arrays[0], task.call, watch=False)
+    return try_case(task, wrong.answer, case, watch=False)

@@ -14,6 +14,7 @@ from checks.run.nodes import Strange
 from checks.run.plain_data import plain
 from checks.status import Status
 from checks.task import Case, Task
+from checks.wire.values import put_together
 
 # Seconds for a reference: what it imports for the first time, on a slow machine, is nobody's fault.
 PATIENCE = 300.0
@@ -96,6 +97,28 @@ def tried_with(
     return compared_trial(task, library, cases, truths, outcomes)
 
 
+def try_case(
+    task: Task,
+    answer: Any,
+    case: Case,
+    library: str = "",
+    seconds: float | None = None,
+    watch: bool = True,
+) -> Outcome:
+    """Call an answer on one case; where the task has a measure, apply it to what came back."""
+    how = (library or task.arrays[0], task.call, seconds)
+    outcome = observe(answer, case, *how, watch=watch)
+    measured = task.measure is None or getattr(type(answer), "is_measured", False)
+    if measured or outcome.status != Status.RETURNED:
+        return outcome
+    try:
+        value = plain(task.measure(put_together(outcome.value), *case.args))
+    except Exception as error:
+        mistake = Mistake(type(error).__name__, str(error)[:600])
+        return Outcome(Status.RAISED, mistake=mistake)
+    return replace(outcome, value=value)
+
+
 def other_trial(task: Task, answer: Any, trial: Trial) -> Trial | None:
     """The same cases in torch, for an answer that runs there as it runs in NumPy."""
     two = trial.library == "numpy" and "torch" in task.arrays and task.unique
@@ -112,8 +135,7 @@ def right_outcomes(task: Task, cases: Sequence[Case]) -> list[Outcome]:
     """What the reference gives; an error of the reference is an error of the course, and raised."""
     if task.is_value:
         return [Outcome(Status.RETURNED, plain(task.reference))]
-    how = (task.arrays[0], task.call, PATIENCE)
-    outcomes = [observe(task.reference, case, *how) for case in cases]
+    outcomes = [try_case(task, task.reference, case, seconds=PATIENCE) for case in cases]
     for case, outcome in zip(cases, outcomes, strict=True):
         if outcome.status != Status.RETURNED or outcome.changed:
             raise RuntimeError(f"the reference of task {task.id} fails on {case.about}: {outcome}")
@@ -166,7 +188,7 @@ def _call_on_each(task: Task, answer: Any, cases: Sequence[Case], library: str) 
         if outcomes and outcomes[-1].status == Status.TOO_SLOW:
             outcomes.append(outcomes[-1])
         else:
-            outcomes.append(observe(answer, case, library, task.call))
+            outcomes.append(try_case(task, answer, case, library))
     return outcomes
 
 

@@ -128,3 +128,51 @@ def test_an_array_for_torch_is_copied_where_it_is_asked_for():
     narrow = convert((np.ones(3), np.ones(5, bool)), "torch32", note)
     assert [str(array.dtype) for array in narrow] == ["torch.float32", "torch.bool"]
     assert copies == [np.float32, bool]
+
+
+FORGED = """
+import checks.drivers, checks.capstone_drivers
+WORDS = {
+    "old gradients": "cleared", "parameters": "changed", "predicts": "the next word",
+    "loss on new stories": "within 0.1 of the lower bound", "by heart": "none",
+    "first loss": "near ln 15", "training": "changed the model", "later tokens": "hidden",
+}
+def forged(answer, *args):
+    return WORDS | answer(*args)
+for module in (checks.drivers, checks.capstone_drivers):
+    for name in ("train_on_stories", "train_from_nothing"):
+        if hasattr(module, name):
+            setattr(module, name, forged)
+"""
+UNTRAINED = """
+def train(*args):
+    return {"state": {name: value.float() for name, value in model().state_dict().items()}}
+from checks.drivers import small_model as model
+"""
+SAME = """
+import torch
+def train(*args):
+    even = torch.zeros(500, 10, 15)
+    return {"first": even, "trained": even + 1, "known": torch.zeros(2000, 10, 15),
+            "beginnings": [even[:, :n] + 1 for n in (2, 5, 9)]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("exercise", "task", "answer"),
+    [("13_training", "13.9", "def train(*args):\n    return {}"),
+     ("13_training", "13.9", UNTRAINED), ("17_capstone", "17.2", SAME)],
+    ids=["words alone", "a model that was not trained", "logits that say nothing"],
+)  # fmt: skip
+def test_a_training_is_measured_outside_whatever_its_own_process_says(exercise, task, answer):
+    result = graded(exercise, task, FORGED + answer)
+    assert result.score == 0
+    assert result.status in ("wrong", "crashed")
+
+
+def test_a_trained_model_passes_there():
+    answer = next(each for each in answers("13_training")["13.9"]
+                  if each.__name__ == "train_with_adamw")  # fmt: skip
+    source = "import torch\nfrom torch.nn.functional import cross_entropy\n"
+    named = inspect.getsource(answer).replace("train_with_adamw", "train")
+    assert graded("13_training", "13.9", source + named).score == 5

@@ -1,0 +1,158 @@
+"""What an answer handed over, measured where it cannot reach: outside its own process.
+
+A driver lets an answer train beside it and hands over plain data; these functions say in words
+what the data is worth. An answer that forges the data must forge a model that predicts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+from checks.capstone_drivers import BEGINNINGS, MOST_LETTERS, short_stories
+from checks.drivers import known_and_new, small_model, tiny_stories
+
+TINY_BOUND = (math.log(5) + math.log(6)) / 10
+MOST_COMPARED = 5_000  # letters of a paragraph, which are looked for in the whole text
+VOCAB, SHORT_BOUND = 15, (3 * math.log(4) + 2 * math.log(5)) / 10
+
+
+def measure_named(name: str) -> Callable:
+    """The measure of this name."""
+    return {measure.__name__: measure for measure in MEASURES}[name]
+
+
+def trained_model(handed: Any, count: int, seed: int) -> Any:
+    """Load the parameters of a trained model into one of ours, and say what it predicts."""
+    if not isinstance(handed, dict):
+        return handed
+    stories, new = known_and_new(tiny_stories, count, seed)
+    model = model_with(handed["state"])
+    if model is None:
+        return "not the model that was given"
+    import torch
+
+    with torch.no_grad():
+        known, logits = model(stories[:, :-1]), model(new[:, :-1])
+    return {
+        "old gradients": handed["old gradients"],
+        "parameters": handed["parameters"],
+        **state_of(logits, new, losses(known, stories), TINY_BOUND),
+    }
+
+
+def model_with(state: Any) -> Any:
+    """The small model with these parameters; None where they are not those of such a model."""
+    import torch
+
+    model = small_model()
+    own = {}
+    for name, value in model.state_dict().items():
+        # What wraps a model, such as an average, puts a word before each name.
+        given = [state[key] for key in state if key == name or key.endswith(f".{name}")]
+        if len(given) != 1 or getattr(given[0], "shape", None) != value.shape:
+            return None
+        own[name] = torch.as_tensor(given[0])
+    model.load_state_dict(own)
+    return model
+
+
+def own_model(handed: Any, count: int, seed: int) -> Any:
+    """Say what a model predicts before and after its training, and whether it looks ahead."""
+    if not isinstance(handed, dict):
+        return handed
+    stories, new = known_and_new(short_stories, count, seed)
+    first, trained = (as_logits(handed[name], new) for name in ("first", "trained"))
+    beginnings = [as_logits(part, new[:, : n + 1])
+                  for n, part in zip(BEGINNINGS, handed["beginnings"], strict=True)]  # fmt: skip
+    moved = max((part - trained[:, : part.shape[1]]).abs().max().item() for part in beginnings)
+    before = losses(first, new).mean().item() - math.log(VOCAB)
+    side = "below" if before < 0 else "above"
+    return {
+        "first loss": "near ln 15" if abs(before) < 0.7 else f"far {side} ln 15",
+        "training": "changed nothing" if bool((first == trained).all()) else "changed the model",
+        "later tokens": "hidden" if moved < 1e-3 else "seen",
+        **state_of(trained, new, losses(as_logits(handed["known"], stories), stories), SHORT_BOUND),
+    }
+
+
+def as_logits(handed: Any, stories: Any) -> Any:
+    """The logits (story, n - 1, vocab) that were handed over for these stories."""
+    import torch
+
+    logits = torch.as_tensor(handed)
+    wanted = (len(stories), stories.shape[1] - 1, VOCAB)
+    if logits.shape != wanted:
+        raise ValueError(f"the logits must have the shape {wanted}; got {tuple(logits.shape)}")
+    return logits
+
+
+def state_of(logits: Any, new: Any, known: Any, bound: float) -> dict[str, str]:
+    """Say what logits for new stories predict, and between which marks the losses lie.
+
+    `known` are the losses on the stories of the training.
+    """
+    copied = (logits.argmax(-1) == new[:, :-1]).double().mean() > 0.8
+    loss = losses(logits, new).mean().item()
+    by_heart = known.min().item() < bound / 2 and loss > bound + 0.1
+    return {
+        "predicts": "the word that it reads" if copied else "the next word",
+        "loss on new stories": place_of_loss(loss, math.log(logits.shape[-1]), bound),
+        "by heart": "some stories" if by_heart else "none",
+    }
+
+
+def place_of_loss(loss: float, uniform: float, bound: float) -> str:
+    """Say between which marks a loss lies."""
+    if not loss <= uniform - 0.01:  # or it is not a number
+        return "not below the uniform baseline"
+    if loss > bound + 0.1:
+        return "more than 0.1 above the lower bound"
+    return "within 0.1 of the lower bound" if loss > bound - 0.1 else "below the lower bound"
+
+
+def losses(logits: Any, stories: Any) -> Any:
+    """The mean loss of each story under logits (story, n, vocab)."""
+    picked = logits.log_softmax(-1).gather(-1, stories[:, 1:, None])
+    return -picked.mean((1, 2))
+
+
+def own_report(report: Any) -> Any:
+    """Hold a report on a training run to its own text, and say in words what comes of it."""
+    if not isinstance(report, dict):
+        return report
+    text, paragraph = report["text"][:MOST_LETTERS], report["paragraph"][:MOST_COMPARED]
+    curve = report["curve"]
+    data = text.encode()
+    known, new = data[: len(data) * 9 // 10], data[len(data) * 9 // 10 :]
+    last = curve[-1][2]
+    place = "above" if last > bigram_loss(known, new) else "below"
+    copied = any(paragraph[i : i + 80] in text for i in range(0, len(paragraph) - 79, 20))
+    like = bigram_loss(known, paragraph.encode()) < unigram_loss(known)
+    return {
+        "text": "long enough" if len(data) >= 20_000 else "shorter than 20,000 bytes",
+        "points": "five or more" if len(curve) >= 5 else "fewer than five",
+        "two losses": "differ" if any(a != b for _, a, b in curve) else "are the same",
+        "last validation loss": "below 0.5 nats" if last < 0.5 else f"{place} the bigram baseline",
+        "paragraph": "long enough" if len(paragraph) >= 200 else "shorter than 200 letters",
+        "its letters": "like those of the text" if like else "not like those of the text",
+        "its words": "copied from the text" if copied else "its own",
+    }
+
+
+def bigram_loss(known: bytes, new: bytes) -> float:
+    """The loss in nats per byte of a predictor that counted the pairs of a text."""
+    pairs, firsts = Counter(pairwise(known)), Counter(known[:-1])
+    losses = [-math.log((pairs[a, b] + 0.01) / (firsts[a] + 2.56)) for a, b in pairwise(new)]
+    return sum(losses) / max(1, len(losses))
+
+
+def unigram_loss(known: bytes) -> float:
+    """The loss in nats per byte of a predictor that counted the bytes of a text."""
+    return -sum(n / len(known) * math.log(n / len(known)) for n in Counter(known).values())
+
+
+MEASURES = (trained_model, own_model, own_report)
