@@ -369,9 +369,9 @@ def factor_cases(rng):
 
 
 def drawn_factor_cases(rng):
-    """Exactly the share is left, which a quotient of logarithms takes for less than the share."""
-    whole = [(tenths / 10, round((tenths / 10) ** k, k)) for tenths in range(2, 9) for k in (2, 3)]
-    whole = [(f, s) for f, s in whole if math.ceil(math.log(s) / math.log(f)) < steps_until(f, s)]
+    """Exactly the share is left; in eighths, so that powers and logarithms are exact, too."""
+    whole = [(n / 8, (n / 8) ** 2) for n in (2, 3, 5, 6, 7)]
+    whole += [(0.25, 0.25**3), (0.5, 0.5**3), (0.5, 0.5**4)]
     return [
         Case(whole[n], about="factor {}, less than {}".format(*whole[n]))
         for n in rng.permutation(len(whole))[:3]

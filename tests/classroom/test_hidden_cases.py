@@ -14,7 +14,7 @@ from checks.released import exercise_bytes, is_shown, load_exercise
 from classroom.grading.hidden_cases import hidden_task, key_of
 from classroom.provided import exercise_named
 from tests.classroom.by_heart import counting_notebook, lookup_notebook
-from tests.support.attempts import NAMES, known_once
+from tests.support.attempts import NAMES, answers, known_once
 
 SECRETS = (2_147_483_647, 524_287, 131_071)
 DAILY = ("07_self_attention", "15_counting")
@@ -129,3 +129,19 @@ def test_every_misconception_fails_on_the_cases_of_a_grade(name, bare_calls):
                 if passes(hidden, narrow(wrong.answer, form), SECRETS)
             ]
     assert not passed
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", NAMES)
+def test_every_right_answer_passes_the_cases_of_a_grade(name, bare_calls):
+    refused = []
+    for task in drawn_tasks(name):
+        hidden = hidden_task(task)
+        with known_once():
+            refused += [
+                (task.id, number, seed)
+                for number, answer in enumerate(answers(name)[task.id])
+                for seed in SECRETS
+                if not judge(hidden, answer, seed).passed
+            ]
+    assert not refused
