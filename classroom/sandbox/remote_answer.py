@@ -15,6 +15,7 @@ from checks.run.nodes import NODES
 from checks.status import OF_A_CALL, Status
 from checks.task import Case
 from checks.wire.values import Lent, error_named, put_together, taken_apart
+from classroom.sandbox.lent_functions import decode_value
 from classroom.sandbox.sandbox import Sandbox, SandboxEndedError
 from classroom.sandbox.shared_arguments import Placed
 from classroom.sandbox.usage import resource_usage
@@ -107,12 +108,10 @@ class RemoteAnswer(Elsewhere):
     def _value(self, message: dict[str, Any], lent: list[Callable]) -> Any:
         limit = self._sandbox.limits.call
         reply = self._sandbox.ask(message, limit, call_lent(lent))
-        if "error" in reply:
-            raise error_named(str(reply["error"]), str(reply.get("message", ""))[:600])
         value = reply.get("value")
         if isinstance(value, Lent):
             return RemoteAnswer(self._sandbox, value.number)
-        return put_together(value)
+        return decode_value(reply)
 
 
 def lend_into(lent: list[Callable]) -> Callable[[Callable], int]:

@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import math
 import os
-import resource
 import select
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-import psutil
-
 from checks.wire.messages import GarbageError, packed, receive
-from checks.wire.values import put_together
-from classroom.processes import ProcessStartError, warm_up
+from checks.wire.values import taken_apart
+from classroom.processes import ProcessStartError
 from classroom.sandbox.isolation import (
     FIRST_USER,
     Limits,
@@ -31,15 +28,21 @@ from classroom.sandbox.isolation import (
     unsandboxed_command,
     worker_environment,
 )
+from classroom.sandbox.lent_functions import (
+    decode_arguments,
+    decode_value,
+    limited_memory,
+    write_back,
+)
 from classroom.sandbox.shared_arguments import VARIABLE, shared_memory
 from classroom.sandbox.system_calls import filter_file, join_new_session_keyring
 from classroom.sandbox.usage import resource_usage
 from classroom.status import GradeStatus
 
-LENT_MEMORY = 2**28  # bytes that a function of the checks may use for a student's arguments
 MOST_BROKEN = 3  # times that the process of the provided functions is replaced in one sandbox
 POLL_SECONDS = 0.1  # between two measurements
 OVER = "its time was over"
+REQUESTS = ("provided", "borrowed")  # what the worker may ask for while it works
 SPARE = 8  # processes more than the system allows them, so that it is always the first to refuse
 
 
@@ -132,7 +135,7 @@ class Sandbox:
         self._send(message)
         while True:
             reply = self._receive()
-            if reply.get("do") not in ("provided", "borrowed"):
+            if reply.get("do") not in REQUESTS:
                 return reply
             self._send(self._served(reply, borrowed))
 
@@ -141,12 +144,26 @@ class Sandbox:
         try:
             if request["do"] == "provided":
                 return self._provided(request)
+            given = decode_arguments(request, partial(self._call_back, borrowed))
             with limited_memory():
-                return {"value": borrowed(request["number"], *decode_arguments(request))}
+                return {"value": borrowed(request["number"], *given)}
         except (SandboxEndedError, ProcessStartError):
             raise
         except Exception as error:
             return {"error": type(error).__name__, "message": str(error)[:600]}
+
+    def _call_back(self, borrowed: Callable | None, number: int) -> Callable:
+        """Represent a function of the sandbox that was handed to a function of the grader."""
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            nodes = {"args": taken_apart(args), "kwargs": taken_apart(kwargs)}
+            self._send({"do": "call back", "of": number, "driver": None} | nodes)
+            while (reply := self._receive()).get("do") in REQUESTS:
+                self._send(self._served(reply, borrowed))
+            write_back(args, reply)
+            return decode_value(reply)
+
+        return call
 
     def _provided(self, request: dict[str, Any]) -> dict[str, Any]:
         """Let the process of the provided functions answer, within the time of the call."""
@@ -188,21 +205,21 @@ class Sandbox:
             raise self.end(GradeStatus.CRASHED, "it sent something that is no reply")
         return reply
 
-    def _read(self, count: int) -> bytes:
-        parts, left = [], count
-        while left:
+    def _read(self, count: int) -> bytearray:
+        buffer, done = bytearray(count), 0  # the pages of which are taken as they are filled
+        while done < count:
             ready = select.select([self.process.stdout], [], [], POLL_SECONDS)[0]
             if not ready or time.monotonic() > self.last_look + POLL_SECONDS:
                 # A worker that sends without a pause is measured as well.
                 self._enforce_limits()
             if not ready:
                 continue
-            part = self.process.stdout.read(min(left, 2**20))
-            if not part:
+            end = min(done + 2**20, count)
+            length = self.process.stdout.readinto(memoryview(buffer)[done:end])
+            if not length:
                 raise self._exit_status()
-            parts.append(part)
-            left -= len(part)
-        return b"".join(parts)
+            done += length
+        return buffer
 
     def _enforce_limits(self) -> None:
         """End it if its time is over, or if all its processes together use too much."""
@@ -228,23 +245,3 @@ class Sandbox:
         signal = -code if killed and code < 0 else (code or 0) - 128
         detail = f"its process was killed by signal {signal}" if killed else "its process ended"
         return self.end(GradeStatus.CRASHED, detail)
-
-
-def decode_arguments(request: dict[str, Any]) -> tuple[tuple, dict]:
-    """Decode the arguments in a message from the sandbox."""
-    return tuple(put_together(request["args"])), dict(put_together(request["kwargs"]))
-
-
-@contextmanager
-def limited_memory() -> Iterator[None]:
-    """Bound the memory of this process while a function of the checks serves a student (Linux)."""
-    if sys.platform != "linux":
-        yield
-        return
-    warm_up()
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (psutil.Process().memory_info().vms + LENT_MEMORY, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

@@ -26,7 +26,7 @@ from checks.run.nodes import Strange
 from checks.run.plain_data import plain
 from checks.task import Case
 from checks.wire.messages import packed, receive
-from checks.wire.values import Lent, error_named, fits, knows_torch, put_together
+from checks.wire.values import Lent, error_named, fits, knows_torch, put_together, taken_apart
 from classroom.sandbox.provided_modules import ProvidedModules
 from classroom.sandbox.shared_arguments import SIZE, VARIABLE, placer
 
@@ -72,7 +72,7 @@ class StudentNamespace:
         self.wire = wire
         self.names: dict[str, Any] = {}
         self.lent: list[Any] = []
-        self.shell: Any = None
+        self.shell, self.given = None, ()
         self.memory = mmap.mmap(int(os.environ[VARIABLE]), SIZE)
 
     def borrow(self, number: int) -> Callable:
@@ -87,10 +87,13 @@ class StudentNamespace:
 
     def asked(self, message: dict[str, Any], args: tuple, kwargs: dict) -> Any:
         """Let the grader call its function on these arguments; raise its error here."""
-        nodes = {"args": plain(args), "kwargs": plain(kwargs)}
+        lend = self.keep if message["do"] == "borrowed" else None
+        nodes = {"args": taken_apart(args, lend), "kwargs": taken_apart(kwargs, lend)}
         if not all(map(fits, nodes.values())):
             raise MemoryError("these arguments are too large to be sent")
         reply = self.wire.ask(message | nodes)
+        while reply.get("do") == "call back":
+            reply = self.wire.ask(self.reply(reply))
         if "error" in reply:
             raise error_named(str(reply["error"]), str(reply["message"]))
         return put_together(reply["value"])
@@ -111,22 +114,18 @@ class StudentNamespace:
             ended = shell.run_cell(source, store_history=False, silent=True)
         except BaseException as error:
             return {"error": type(error).__name__, "message": "", "line": 0}
-        error = ended.error_before_exec or ended.error_in_exec
-        if error is None:
+        if not (error := ended.error_before_exec or ended.error_in_exec):
             return {}
-        described = describe_error(error, None)
         if isinstance(error, SyntaxError):
             message = str(error.msg)[:600]
             return {"error": "SyntaxError", "message": message, "line": error.lineno or 0}
+        described = describe_error(error, None)
         return {"error": described.type, "message": described.message, "line": 0}
 
     def observe(self, message: dict[str, Any]) -> Outcome:
         """Call an answer on one case."""
-        case = Case(
-            put_together(message["args"], self.borrow),
-            put_together(message["kwargs"], self.borrow),
-            put_together(message["about"]),
-        )
+        args, kwargs = (put_together(message[word], self.borrow) for word in ("args", "kwargs"))
+        case = Case(args, kwargs, put_together(message["about"]))
         driver = load_driver(message["driver"])
         return observe(
             self.look_up(message["of"]), case, message["library"], driver, message["seconds"],
@@ -141,9 +140,13 @@ class StudentNamespace:
         """Encode data as data; lend anything else, such as an object with methods, by a number."""
         node = bounded(plain(value))
         if isinstance(node, Strange) and not node.untouched:
-            self.lent.append(value)
-            return Lent(len(self.lent) - 1)
+            return Lent(self.keep(value))
         return node
+
+    def keep(self, value: Any) -> int:
+        """Keep an object, and return its number."""
+        self.lent.append(value)
+        return len(self.lent) - 1
 
     def reply(self, message: dict[str, Any]) -> dict[str, Any]:
         """Execute one message and return the reply."""
@@ -162,21 +165,23 @@ class StudentNamespace:
                 "torch": knows_torch(), "libraries": libraries
             }  # fmt: skip
         try:
-            return {"value": self.lend(self.done(message))}
+            reply = {"value": self.lend(self.done(message))}
+            # A hook may write into what it is given, and the model goes on with that.
+            written = {"args": bounded(plain(self.given))} if message["do"] == "call back" else {}
+            return reply | written
         except (Exception, TooSlow) as error:
             described = describe_error(error, None)
             return {"error": described.type, "message": described.message}
 
     def done(self, message: dict[str, Any]) -> Any:
         """Call an object, or read or set one of its attributes."""
-        target = self.look_up(message["of"])
+        target, name = self.look_up(message["of"]), message.get("name")
         if message["do"] == "get":
-            return getattr(target, message["name"])
+            return getattr(target, name)
         if message["do"] == "set":
-            return setattr(target, message["name"], put_together(message["value"]))
-        args = put_together(message["args"], self.borrow)
-        kwargs = put_together(message["kwargs"], self.borrow)
-        driver = load_driver(message["driver"])
+            return setattr(target, name, put_together(message["value"]))
+        args, kwargs = (put_together(message[word], self.borrow) for word in ("args", "kwargs"))
+        self.given, driver = args, load_driver(message["driver"])
         return driver(target, *args, **kwargs) if driver else target(*args, **kwargs)
 
 
@@ -207,9 +212,8 @@ def name_state(names: dict[str, Any], name: str) -> str:
     """Classify a name: missing, untouched (`...`), callable, or a value."""
     if name not in names:
         return "missing"
-    if names[name] is Ellipsis:
-        return "untouched"
-    return "callable" if callable(names[name]) else "value"
+    kind = "callable" if callable(names[name]) else "value"
+    return "untouched" if names[name] is Ellipsis else kind
 
 
 def end_others() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import os
 from pathlib import Path
 
@@ -12,6 +13,9 @@ import pytest
 from checks import judge
 from checks.drivers import MODULES
 from checks.run.call import run_driver
+from checks.task import Case
+from checks.wire.values import put_together
+from classroom.grading.submission_grader import GradingPlan, grade_submission
 from classroom.provided import exercise_named, make_provider, provided_functions
 from classroom.sandbox.doctor import examine_sandbox, require_sandbox
 from classroom.sandbox.isolation import (
@@ -25,6 +29,8 @@ from classroom.sandbox.isolation import (
 from classroom.sandbox.provided_modules import COURSE
 from classroom.sandbox.remote_answer import RemoteAnswer, answer_named, parse_outcome, run_cells
 from classroom.sandbox.sandbox import Sandbox, SandboxEndedError
+from classroom.submissions import Submission
+from tests.support.attempts import answers
 
 ROOT = Path(__file__).resolve().parents[2]
 ANSWERS = '''
@@ -240,3 +246,63 @@ def test_a_machine_without_linux_gets_one_finding_that_says_what_to_do(monkeypat
     assert "needs Linux, and this is darwin; grade in a container" in finding.remedy
     with pytest.raises(SandboxError, match=r"(?s)Nothing was graded.*this is darwin"):
         require_sandbox()
+
+
+def test_a_function_of_the_grader_may_call_one_of_the_answer_in_turn():
+    cell = """
+import numpy as np
+def doubled(model):
+    seen = []
+    def hook(number, outputs):
+        seen.append(number)
+        return model(outputs, None) if number == 0 else 2 * outputs
+    return model(np.arange(3.0), hook), seen
+"""
+
+    def model(x, hook=None):
+        for number in range(2 if hook else 0):
+            x = hook(number, x) + 1
+        return x
+
+    with Sandbox() as sandbox:
+        run_cells(sandbox, [cell])
+        outcome = answer_named(sandbox, "doubled").observe(Case((model,)), "numpy", None, 9.0)
+    result, seen = put_together(outcome.value)
+    assert result.tolist() == [3.0, 5.0, 7.0]
+    assert seen == [0, 1]
+
+
+def test_a_hook_without_end_and_a_hook_that_fails_end_in_an_error_of_the_answer():
+    cell = """
+def deep(model):
+    def hook(x):
+        return model(x, hook)
+    return model(1, hook)
+def broken(model):
+    return model(1, lambda x: x / 0)
+"""
+    case = Case((lambda x, hook: hook(x),))
+    with Sandbox() as sandbox:
+        run_cells(sandbox, [cell])
+        deep = answer_named(sandbox, "deep").observe(case, "numpy", None, 20.0)
+        broken = answer_named(sandbox, "broken").observe(case, "numpy", None, 9.0)
+        assert sandbox.ended is None
+    assert deep.mistake.type == "RecursionError"
+    assert broken.mistake.type == "ZeroDivisionError"
+
+
+LOG_SOFTMAX = """
+import numpy as np
+class functional:
+    log_softmax = staticmethod(lambda x: x - np.log(np.exp(x).sum(-1, keepdims=True)))
+"""
+
+
+@pytest.mark.parametrize("name", ["restored_by_where", "restored_in_place"])
+def test_a_right_answer_with_hooks_of_its_own_passes(name):
+    """One hook returns an array, the other writes into the one that it is given."""
+    answer = next(each for each in answers("16_heads")["16.7"] if each.__name__ == name)
+    source = inspect.getsource(answer).replace(name, "restored")
+    submission = Submission("anna", "anna.ipynb", (LOG_SOFTMAX, source))
+    plan = GradingPlan("16_heads", b"a secret of the tests alone", ("16.7",))
+    assert grade_submission(submission, plan).status == "passed"
