@@ -25,13 +25,10 @@ from classroom.grading.grades import SubmissionGrade
 from classroom.grading.grades_table import read_grades
 from classroom.grading.secret_rounds import put_away_secret
 from classroom.grading.submission_grader import GradingPlan, checks_version
-from classroom.handing_out.nbgrader_otter import ENGINES
-from classroom.handing_out.release import release
 from classroom.inspection.commands import add_inspection_commands
 from classroom.marking.commands import add_marking_commands
 from classroom.platforms.commands import add_platform_commands
 from classroom.provided import exercise_named
-from classroom.report.class_report import links_from, report_page
 from classroom.sandbox.doctor import examine_sandbox, require_sandbox
 from classroom.sandbox.isolation import SandboxError
 from classroom.status import GradeStatus
@@ -61,7 +58,7 @@ def command_line() -> argparse.ArgumentParser:
     command.add_argument("exercises", nargs="+", help="for example 07_self_attention")
     command.add_argument("--out", type=Path, required=True, help="a new or empty folder")
     command.add_argument(
-        "--engine", choices=sorted(ENGINES), default="",
+        "--engine", choices=["nbgrader", "otter"], default="",
         help="write the source of an assignment for this engine; for trusted students only",
     )  # fmt: skip
     command.set_defaults(run=run_release)
@@ -127,6 +124,8 @@ def run_doctor(arguments: argparse.Namespace) -> int:
 
 def run_release(arguments: argparse.Namespace) -> int:
     """Write a folder for students."""
+    from classroom.handing_out.release import release
+
     files = release(arguments.exercises, arguments.out, arguments.engine)
     print(f"{len(files)} files in {arguments.out}, and no answer in them")
     return 0
@@ -145,6 +144,8 @@ def run_feedback(arguments: argparse.Namespace) -> int:
 
 def run_report(arguments: argparse.Namespace) -> int:
     """Write the page about the class."""
+    from classroom.report.class_report import links_from, report_page
+
     results, exercise = read_grades(arguments.grades)
     link = links_from(arguments.out, arguments.feedback)
     log = Corrections.beside(arguments.grades).entries

@@ -64,10 +64,20 @@ def public_functions(module: Any) -> list[str]:
             if not name.startswith("_") and function.__module__ == module.__name__]  # fmt: skip
 
 
-@cache
+running: dict[str, SupervisedProcess] = {}
+
+
 def provider_process(exercise: str) -> SupervisedProcess:
-    """The process that runs what the exercise gives; students choose its arguments."""
-    return SupervisedProcess(PROVIDED_MEMORY, partial(provided_functions, exercise))
+    """The process that runs what the exercise gives; students choose its arguments.
+
+    There is one at a time.
+    """
+    if exercise not in running:
+        while running:
+            running.popitem()[1].end()
+        prepare = partial(provided_functions, exercise)
+        running[exercise] = SupervisedProcess(PROVIDED_MEMORY, prepare)
+    return running[exercise]
 
 
 def make_provider(exercise: str) -> Callable[[dict[str, Any], float], dict[str, Any]]:

@@ -30,6 +30,7 @@ from classroom.unpacking.notebook_code import (
 REFUSED, UNREADABLE = GradeStatus.REFUSED, GradeStatus.UNREADABLE
 UNPACK = Path(__file__).parent / "unpacking" / "unpack.py"
 COPY = re.compile(r" \(\d{1,3}\)$")  # what browsers add to the name of a second download
+MUCH_MEMORY = 280 * 2**20  # bytes to unpack and parse one file, where nothing else runs
 PATIENCE = 60.0  # seconds of wall time to unpack and parse one file
 
 
@@ -91,11 +92,14 @@ def alphabets(name: str) -> list[str]:
     return sorted(word.capitalize() for word in words & {"LATIN", "GREEK", "CYRILLIC"})
 
 
-def read_submission(paths: list[Path]) -> Submission:
-    """Read the newest work of a student that can be read; an error becomes a status and reason."""
-    attempts = (read_attempt(path) for path in reversed(paths))
+def read_submission(paths: list[Path], memory: int = MUCH_MEMORY) -> Submission:
+    """Read the newest work of a student that can be read; an error becomes a status and reason.
+
+    Raises: MemoryError if it may be readable with more memory.
+    """
+    attempts = (read_attempt(path, memory) for path in reversed(paths))
     readable = (submission for submission in attempts if not submission.status)
-    submission = next(readable, None) or read_attempt(paths[-1])
+    submission = next(readable, None) or read_attempt(paths[-1], memory)
     newest = submission.status or submission.file == shown_name(paths[-1])
     which = "the newest counts" if newest else "the newest that can be read counts"
     notes = [f"{len(paths)} submissions, {which}"] if len(paths) > 1 else []
@@ -109,11 +113,11 @@ def shown_name(path: Path) -> str:
     return os.fsencode(path.name).decode("utf8", "backslashreplace")
 
 
-def read_attempt(path: Path) -> Submission:
+def read_attempt(path: Path, memory: int) -> Submission:
     """Read one entry; an error becomes a status with its reason."""
     submission = Submission(student_name(path), shown_name(path))
     try:
-        digest, fields = read_upload(path)
+        digest, fields = read_upload(path, memory)
         return replace(submission, sha256=digest, **fields)
     except RejectedError as error:
         return replace(submission, status=GradeStatus(error.status), reason=str(error))
@@ -121,9 +125,9 @@ def read_attempt(path: Path) -> Submission:
         return replace(submission, status=UNREADABLE, reason=f"it cannot be read: {error}")
 
 
-def read_upload(path: Path) -> tuple[str, dict[str, Any]]:
+def read_upload(path: Path, memory: int) -> tuple[str, dict[str, Any]]:
     """Hash a file and extract its code, in a process that cannot take this one with it."""
-    command = [sys.executable, "-I", "-S", "-B", str(UNPACK)]
+    command = [sys.executable, "-I", "-S", "-B", str(UNPACK), str(memory)]
     with open_upload(path) as file, subprocess.Popen(
         command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:  # fmt: skip
@@ -133,9 +137,9 @@ def read_upload(path: Path) -> tuple[str, dict[str, Any]]:
             process.kill()
             output = process.communicate()[0]
     digest, _, text = output.decode().partition("\n")
-    if not text:
-        return digest, {"status": UNREADABLE, "reason": TOO_COMPLEX}
-    fields = json.loads(text)
+    fields = json.loads(text or json.dumps({"status": UNREADABLE, "reason": TOO_COMPLEX}))
+    if fields.get("reason") == TOO_COMPLEX and memory < MUCH_MEMORY:
+        raise MemoryError
     if "status" in fields:
         return digest, fields | {"status": GradeStatus(fields["status"])}
     return digest, {"sources": tuple(fields["sources"])}

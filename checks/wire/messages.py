@@ -40,7 +40,7 @@ def packed(message: dict[str, Any]) -> bytes:
     return b"".join([header, text, sizes, *buffers])
 
 
-def receive(read: Callable[[int], bytes]) -> dict[str, Any]:
+def receive(read: Callable[[int], bytes | bytearray]) -> dict[str, Any]:
     """Read one message; `read(n)` gives exactly n bytes."""
     length, count, total = HEADER.unpack(read(HEADER.size))
     if length > MOST_TEXT or count > MOST_NODES or total > MOST_BYTES:
@@ -49,7 +49,7 @@ def receive(read: Callable[[int], bytes]) -> dict[str, Any]:
     sizes = struct.unpack(f"<{count}Q", read(8 * count))
     if sum(sizes) != total:
         raise GarbageError("a message whose sizes do not add up")
-    buffers: list[bytes | None] = [read(size) for size in sizes]
+    buffers: list[bytes | bytearray | None] = [read(size) for size in sizes]
     if text.count(b"{") > 2 * MOST_NODES or text.count(b"[") > 3 * MOST_NODES:
         raise GarbageError("a message of more parts than any answer")
     try:
@@ -113,7 +113,7 @@ def _clean(text: str) -> str:
     return text.encode("utf8", "backslashreplace").decode("utf8")
 
 
-def _read_node(value: Any, buffers: list[bytes | None], depth: int) -> Any:
+def _read_node(value: Any, buffers: list, depth: int) -> Any:
     """Read a part of a value, which must be a node itself."""
     node = _read(value, buffers, depth)
     if not isinstance(node, (*NODES, Lent)):
@@ -121,7 +121,7 @@ def _read_node(value: Any, buffers: list[bytes | None], depth: int) -> Any:
     return node
 
 
-def _read(value: Any, buffers: list[bytes | None], depth: int) -> Any:
+def _read(value: Any, buffers: list, depth: int) -> Any:
     if depth > DEEPEST:
         raise GarbageError("lists nested too deeply")
     if isinstance(value, list):
@@ -134,7 +134,7 @@ def _read(value: Any, buffers: list[bytes | None], depth: int) -> Any:
     return READERS[kind](value, buffers, depth)
 
 
-def _read_numbers(form: dict, buffers: list[bytes | None], depth: int) -> Numbers:
+def _read_numbers(form: dict, buffers: list, depth: int) -> Numbers:
     shape = tuple(form["shape"])
     if not all(type(size) is int and 0 <= size < 2**62 for size in shape) or len(shape) > 32:
         raise GarbageError("an array of an impossible shape")
@@ -159,7 +159,7 @@ def _read_numbers(form: dict, buffers: list[bytes | None], depth: int) -> Number
     return Numbers(values, shape, form["dtype"], form["home"])
 
 
-def _read_items(form: dict, buffers: list[bytes | None], depth: int) -> Items:
+def _read_items(form: dict, buffers: list, depth: int) -> Items:
     if form["kind"] not in ("tuple", "list", "set", "dataclass"):
         raise GarbageError("a collection of an unknown kind")
     items = tuple(_read_node(item, buffers, depth + 1) for item in form["items"])
@@ -169,7 +169,7 @@ def _read_items(form: dict, buffers: list[bytes | None], depth: int) -> Items:
     return Items(items, form["kind"], names)
 
 
-def _read_mapping(form: dict, buffers: list[bytes | None], depth: int) -> Mapping:
+def _read_mapping(form: dict, buffers: list, depth: int) -> Mapping:
     pairs = form["pairs"]
     return Mapping({_unkey(key): _read_node(entry, buffers, depth + 1) for key, entry in pairs})
 

@@ -18,6 +18,7 @@ from classroom.gradebook.deadlines import LatePolicy
 from classroom.gradebook.roster import Roster
 from classroom.gradebook.tables import Dialect
 from classroom.grading.class_table import finish_table, log_absent, refuse_inside
+from classroom.grading.grader_pool import process_pool
 from classroom.grading.grades import SubmissionGrade
 from classroom.grading.grades_table import refuse_table
 from classroom.grading.results_log import ResultsLog
@@ -41,8 +42,7 @@ from classroom.submissions import (
 )
 
 MAX_USERS = 1_000  # sandboxes that may run side by side, each as a different user
-HARD_SECONDS = 600.0  # after which a process of the grader is killed with its submission
-WORKER_MEMORY = 256 * 2**20  # bytes that a process of the grader may hold for submissions
+LITTLE_MEMORY = 64 * 2**20  # bytes to unpack a file while others are graded
 
 
 def read_secret(path: Path) -> bytes:
@@ -102,7 +102,7 @@ def grade_class(
                 for student, paths in paths_to_grade(students, attempts)]  # fmt: skip
         results = []
         start = time.monotonic()
-        executor = engine or process_pool(jobs)
+        executor = engine or process_pool(jobs, plan.exercise)
         try:
             for count, result in enumerate(grade_all(work, plan, log, executor, jobs), 1):
                 factor = late.factor(result.student, result.file) if late else 1.0
@@ -120,11 +120,6 @@ def grade_class(
     finally:
         log.close()
     return results
-
-
-def process_pool(jobs: int, seconds: float = HARD_SECONDS) -> Executor:
-    """Start processes of the grader; each drives one sandbox at a time."""
-    return SupervisedPool(jobs, seconds, WORKER_MEMORY, checks_version)
 
 
 @dataclass
@@ -149,15 +144,29 @@ class Work:
             future.set_exception(error)
         self.waiting[future] = submission, part
 
+    def start(self, submission: Submission) -> Iterator[SubmissionGrade]:
+        """Start grading what has no grade yet; yield the result if all of it is known."""
+        known = self.log.known.get(result_key(submission, self.plan))
+        if tasks := ungraded_tasks(known, self.plan):
+            self.submit(submission, replace(self.plan, tasks=tuple(tasks)))
+        else:
+            yield known
+
+    def collect_all(self) -> Iterator[SubmissionGrade]:
+        """Wait for all results."""
+        while self.waiting:
+            yield from self.collect()
+
     def collect(self, alone: bool = False) -> Iterator[SubmissionGrade]:
         """Wait for at least one result; merge it with the grades that were known, and log it.
 
-        If a process died, its submission may be innocent: it is graded again, when it is `alone`.
+        If a process died, or all took too much memory, its submission may be innocent: it is graded
+        again, when it is `alone`.
         """
         done, _ = wait(self.waiting, return_when=FIRST_COMPLETED)
         for future in done:
             submission, part = self.waiting.pop(future)
-            if isinstance(future.exception(), BrokenExecutor) and not alone:
+            if isinstance(future.exception(), (BrokenExecutor, MemoryError)) and not alone:
                 self.suspects.append((submission, part))
                 continue
             key = result_key(submission, self.plan)
@@ -174,20 +183,27 @@ def grade_all(
     engine: Executor,
     jobs: int,
 ) -> Iterator[SubmissionGrade]:
-    """Yield results as they come; only a few submissions are in memory at a time."""
+    """Yield results as they come; only a few submissions are in memory at a time.
+
+    A file that needs much memory is read at the end, when nothing else is graded.
+    """
     work = Work(plan, log, engine)
+    large = []
     for student, paths in students:
-        submission = replace(read_submission(paths), student=student)
-        known = log.known.get(result_key(submission, plan))
-        tasks = ungraded_tasks(known, plan)
-        if not tasks:
-            yield known
+        try:
+            submission = replace(read_submission(paths, LITTLE_MEMORY), student=student)
+        except MemoryError:
+            large.append((student, paths))
             continue
-        work.submit(submission, replace(plan, tasks=tuple(tasks)))
+        yield from work.start(submission)
         while len(work.waiting) >= 2 * jobs:
             yield from work.collect()
-    while work.waiting:
-        yield from work.collect()
+    yield from work.collect_all()
+    for student, paths in large:
+        if isinstance(engine, SupervisedPool):
+            engine.end_processes()
+        yield from work.start(replace(read_submission(paths), student=student))
+        yield from work.collect_all()
     for suspect in work.suspects:
         work.submit(*suspect)
         yield from work.collect(alone=True)
@@ -199,6 +215,8 @@ def result_of(future: Future, submission: Submission, plan: GradingPlan) -> Subm
         return future.result()
     except TimeoutError:
         status, message = GradeStatus.TIMED_OUT, "its grading never ended"
+    except MemoryError:
+        status, message = GradeStatus.OUT_OF_MEMORY, "to grade it takes too much memory"
     except Exception as error:
         status = GradeStatus.NOT_GRADED
         message = f"the grader itself failed: {type(error).__name__}: {error}"

@@ -12,8 +12,6 @@ from classroom.grading.batch import read_secret
 from classroom.grading.class_table import refuse_inside
 from classroom.grading.submission_grader import GradingPlan
 from classroom.inspection.rerun import rerun_text, run_again
-from classroom.inspection.similar_page import read_texts, similar_page
-from classroom.inspection.similarity import class_runs, similar_pairs
 from classroom.sandbox.doctor import require_sandbox
 from classroom.submissions import read_submission
 
@@ -53,6 +51,9 @@ def run_rerun(arguments: argparse.Namespace) -> int:
 
 def run_similar(arguments: argparse.Namespace) -> int:
     """Write the page of similar submissions."""
+    from classroom.inspection.similar_page import read_texts, similar_page
+    from classroom.inspection.similarity import class_runs, similar_pairs
+
     refuse_inside(arguments.folder, arguments.out)
     texts = read_texts(arguments.folder)
     if len(texts) < 3:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import markupsafe
+import numpy as np
 
 from checks import Exercise
 from classroom.feedback_pages import page_name, render
@@ -18,11 +19,12 @@ from classroom.report.statistics import (
     in_statistics,
     not_judged,
     points_spread,
-    score_distribution,
     task_statistics,
     tasks_to_discuss,
 )
 from classroom.status import GradeStatus
+from figures.plots import bars
+from figures.svg import Figure
 
 NO_WORK = (GradeStatus.UNREADABLE, GradeStatus.REFUSED, GradeStatus.NOT_HANDED_IN)
 
@@ -52,6 +54,23 @@ def links_from(page: Path, folder: Path) -> Callable[[str], str]:
         return Path(os.path.relpath(target, page.parent)).as_posix() if target.exists() else ""
 
     return link
+
+
+def score_distribution(results: Sequence[SubmissionGrade]) -> Figure:
+    """Draw how many students have which share of the points, in tenths."""
+    shares = [result.score / result.max_points for result in results if result.max_points]
+    tenths = Counter(min(9, int(10 * share)) for share in shares)
+    names = [f"{10 * n} to {10 * n + 10} %" for n in range(10)]
+    counts = [float(tenths[n]) for n in range(10)]
+    middle = 100 * float(np.median(shares)) if shares else 0.0
+    counted = ", ".join(
+        f"{name}: {count:.0f}" for name, count in zip(names, counts, strict=True) if count
+    )
+    return bars(
+        counts, names, digits=0, label="students",
+        alt=f"Students by their share of the points. {counted}.",
+        caption=f"Half of the students have {middle:.0f} % of the points or more.",
+    )  # fmt: skip
 
 
 def report_page(

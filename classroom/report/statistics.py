@@ -12,8 +12,6 @@ from checks import Exercise
 from checks.feedback.misconceptions import misconceptions
 from classroom.grading.grades import SubmissionGrade
 from classroom.status import GradeStatus
-from figures.plots import bars
-from figures.svg import Figure
 
 GRADER_FAILED = "the grader itself failed"
 
@@ -102,23 +100,6 @@ def count_misconceptions(results: Sequence[SubmissionGrade]) -> list[tuple[str, 
         for number, names in students.items()
     ]  # fmt: skip
     return sorted(rows, key=lambda row: (-row[2], row[0]))
-
-
-def score_distribution(results: Sequence[SubmissionGrade]) -> Figure:
-    """Draw how many students have which share of the points, in tenths."""
-    shares = [result.score / result.max_points for result in results if result.max_points]
-    tenths = Counter(min(9, int(10 * share)) for share in shares)
-    names = [f"{10 * n} to {10 * n + 10} %" for n in range(10)]
-    counts = [float(tenths[n]) for n in range(10)]
-    middle = 100 * float(np.median(shares)) if shares else 0.0
-    counted = ", ".join(
-        f"{name}: {count:.0f}" for name, count in zip(names, counts, strict=True) if count
-    )
-    return bars(
-        counts, names, digits=0, label="students",
-        alt=f"Students by their share of the points. {counted}.",
-        caption=f"Half of the students have {middle:.0f} % of the points or more.",
-    )  # fmt: skip
 
 
 @dataclass(frozen=True)

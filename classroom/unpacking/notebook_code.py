@@ -14,7 +14,7 @@ from typing import Any
 
 REFUSED, UNREADABLE = "refused", "unreadable"  # both are a `GradeStatus`
 TOO_COMPLEX = "it cannot be read: it takes too much memory or time to parse"
-MAX_BYTES = 100 * 2**20
+MAX_BYTES = 64 * 2**20
 MAX_SOURCE = 2 * 2**20
 MAX_CELLS = 10_000
 MAX_MEMBERS = 1_000

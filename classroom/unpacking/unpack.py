@@ -1,7 +1,7 @@
 """Read one uploaded file from standard input, and write its hash and its code as JSON.
 
-It is started as `python -I -S unpack.py`. A file may ask for any amount of memory and time while
-it is unpacked and parsed; here it can only end this process.
+It is started as `python -I -S unpack.py BYTES`, the memory that it may use. A file may ask for any
+amount of memory and time while it is unpacked and parsed; here it can only end this process.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from classroom.unpacking.notebook_code import (
     code_in_file,
 )
 
-MEMORY = 512 * 2**20
 CPU_SECONDS = 20
 
 
-def limit_process() -> None:
+def limit_process(memory: int) -> None:
     """Bound the memory and the CPU time of this process."""
     import resource
 
-    for name, size in (("RLIMIT_AS", MEMORY), ("RLIMIT_CPU", CPU_SECONDS), ("RLIMIT_CORE", 0)):
+    for name, size in (("RLIMIT_AS", memory), ("RLIMIT_CPU", CPU_SECONDS), ("RLIMIT_CORE", 0)):
         resource.setrlimit(getattr(resource, name), (size, size))
 
 
@@ -46,7 +45,7 @@ def unpack_upload(raw: bytes) -> dict[str, object]:
 def main() -> None:
     """Write the hash first, so that it is known however the rest ends."""
     if sys.platform == "linux":
-        limit_process()
+        limit_process(int(sys.argv[1]))
     raw = sys.stdin.buffer.read(MAX_BYTES + 1)
     print(hashlib.sha256(raw).hexdigest(), flush=True)
     print(json.dumps(unpack_upload(raw)), flush=True)

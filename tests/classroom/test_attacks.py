@@ -10,7 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from classroom.grading.batch import MAX_USERS, grade_class, process_pool
+from classroom.grading.batch import MAX_USERS, grade_class
+from classroom.grading.grader_pool import process_pool
 from classroom.grading.submission_grader import GradingPlan
 from classroom.sandbox.isolation import Limits
 from tests.classroom.attacks import ATTACKS, FIRST, MIX, RIGHT
@@ -58,7 +59,7 @@ def run(tmp_path_factory):
     os.environ["GRADING_CANARY"] = "sings"
     with socket.create_server(("127.0.0.1", 0)) as server:
         write_attacks(folders, {"MARKER": str(marker), "PORT": str(server.getsockname()[1])})
-        done, engine = [], process_pool(2)
+        done, engine = [], process_pool(2, "07_self_attention")
         for speed, limits in (("quick", LIMITS), ("slow", SHORT)):
             plan = GradingPlan("07_self_attention", SECRET, ("7.1", "7.2"), limits,
                                first_user=USERS)  # fmt: skip

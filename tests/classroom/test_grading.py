@@ -56,7 +56,7 @@ class Noting(Executor):
 @pytest.fixture(autouse=True)
 def graded_here(monkeypatch):
     """Grade in this process; the commands, the attacks and the cluster start some of their own."""
-    monkeypatch.setattr(batch, "process_pool", lambda jobs: Noting([]))
+    monkeypatch.setattr(batch, "process_pool", lambda *_: Noting([]))
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_run_twice_it_grades_nothing_again_and_writes_the_same(folder, tmp_path,
     monkeypatch.setattr(batch, "process_pool", None)
     with pytest.raises(TypeError):
         grade_class(folder, replace(PLAN, secret=b"another secret of the tests"), out)
-    monkeypatch.setattr(batch, "process_pool", lambda jobs: Refusing())
+    monkeypatch.setattr(batch, "process_pool", lambda *_: Refusing())
     grade_class(folder, PLAN, out, say=lambda line: None)
     assert out.read_bytes() == first
 
@@ -124,7 +124,7 @@ def test_one_task_is_graded_again_without_the_others(folder, tmp_path, monkeypat
     real = submission_grader.grade_submission
     monkeypatch.setattr(batch, "checks_version", lambda: "another")
     monkeypatch.setattr(batch, "grade_submission", lambda *given: real(*given))
-    monkeypatch.setattr(batch, "process_pool", lambda jobs: Noting(asked))
+    monkeypatch.setattr(batch, "process_pool", lambda *_: Noting(asked))
     grade_class(folder, replace(PLAN, tasks=("7.2",)), out, say=lambda line: None)
     assert asked == [("7.2",)] * 3
     assert [row["7.1"] for row in rows(out)] == [row["7.1"] for row in before]

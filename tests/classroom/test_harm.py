@@ -186,7 +186,7 @@ class Ends(Executor):
 def test_rows_on_which_the_grader_failed_are_loud_and_count_nowhere(
     folder, tmp_path, capsys, monkeypatch
 ):
-    monkeypatch.setattr(batch, "process_pool", lambda jobs: Ends())
+    monkeypatch.setattr(batch, "process_pool", lambda *_: Ends())
     out = tmp_path / "grades.csv"
     asked = ["grade", str(folder), "--exercise", PLAN.exercise, "--out", str(out), "--secret",
              str(tmp_path / "secret"), "--tasks", "7.1", "--i-trust-these-students"]  # fmt: skip

@@ -14,12 +14,8 @@ from classroom.grading.grades import SubmissionGrade, TaskGrade
 from classroom.grading.grades_table import grades_csv
 from classroom.grading.results_log import ResultsLog
 from classroom.provided import exercise_named
-from classroom.report.class_report import report_page
-from classroom.report.statistics import (
-    count_misconceptions,
-    score_distribution,
-    task_statistics,
-)
+from classroom.report.class_report import report_page, score_distribution
+from classroom.report.statistics import count_misconceptions, task_statistics
 from classroom.status import GradeStatus
 
 EXERCISE = exercise_named("07_self_attention")

@@ -103,7 +103,7 @@ REFUSED = {
     "an archive of a million names": (
         GOOD + notebook_code.MEMBER * 10**6 + archive(**{"a.ipynb": GOOD}), "more than 1000 files"
     ),
-    "a bomb": (archive(**{"a.ipynb": b" " * (notebook_code.MAX_BYTES + 5)}), "larger than 100 MiB"),
+    "a bomb": (archive(**{"a.ipynb": b" " * (notebook_code.MAX_BYTES + 5)}), "larger than 64 MiB"),
     "a novel": (notebook("#" * (notebook_code.MAX_SOURCE + 1)), "longer than"),
     "a swarm of cells": (notebook(*["1"] * 10_001), "more than 10000 cells"),
 }  # fmt: skip

@@ -1,0 +1,37 @@
+"""The processes that grade: what each loads beforehand, and how much memory a submission gets."""
+
+from __future__ import annotations
+
+import importlib
+from concurrent.futures import Executor
+from functools import partial
+
+from classroom.grading.submission_grader import checks_version
+from classroom.processes import SupervisedPool
+from classroom.provided import exercise_named, provided_functions
+
+HARD_SECONDS = 600.0  # after which a process of the grader is killed with its submission
+WORKER_MEMORY = 256 * 2**20  # bytes that a process of the grader may hold for submissions
+MEMORY_TOGETHER = 120 * 2**20  # bytes that all of them may; with 2 jobs the sum is below 600 MB
+OPTIMIZERS = "torch._dynamo"  # which the first step of an optimizer loads: 70 MB
+
+
+def process_pool(jobs: int, exercise: str, seconds: float = HARD_SECONDS) -> Executor:
+    """Start processes of the grader; each drives one sandbox at a time."""
+    prepare = partial(prepare_process, exercise)
+    modules = needed_modules(exercise)
+    return SupervisedPool(jobs, seconds, WORKER_MEMORY, prepare, modules, MEMORY_TOGETHER)
+
+
+def needed_modules(exercise: str) -> list[str]:
+    """What grading an exercise loads from torch besides torch itself."""
+    trains = any(task.arrays == ("torch",) for task in exercise_named(exercise).tasks)
+    return [OPTIMIZERS] if trains else []
+
+
+def prepare_process(exercise: str) -> None:
+    """Load what grading the exercise needs, which then takes nothing from a submission's memory."""
+    checks_version()
+    provided_functions(exercise)
+    for name in needed_modules(exercise):
+        importlib.import_module(name)
