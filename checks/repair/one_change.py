@@ -18,12 +18,12 @@ from typing import Any
 from checks.feedback.explain import ask_law
 from checks.repair.edits import Edit, edits_of
 from checks.repair.rewriting import Definition, definition_of, value_definition
-from checks.run.call import Elsewhere, Outcome, observe
+from checks.run.call import Elsewhere, Outcome
 from checks.run.clock import TooSlow, time_limit
 from checks.run.compare import compare
 from checks.run.nodes import Items, Mapping, Node
 from checks.run.plain_data import plain
-from checks.run.trial import Compared, same_outcome
+from checks.run.trial import Compared, same_outcome, try_case
 from checks.status import Status
 from checks.task import Task
 
@@ -55,8 +55,8 @@ class Search:
             return None
         if self.task.is_value:
             return Outcome(Status.RETURNED, plain(answer))
-        how = (self.library, self.task.call, SECONDS_EACH)
-        outcome = observe(answer, seen.case, *how, watch=False)
+        how = (self.library, SECONDS_EACH, False)
+        outcome = try_case(self.task, answer, seen.case, *how)
         return None if outcome.status == Status.TOO_SLOW else outcome
 
     def right_parts(self) -> frozenset[str]:
