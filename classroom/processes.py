@@ -81,7 +81,7 @@ class SupervisedProcess:
             try:
                 with children_allowed():
                     self.pid = self.pool.submit(os.getpid).result()
-            except BrokenExecutor:
+            except (BrokenExecutor, EOFError, ConnectionError):
                 self.end()
                 raise ProcessStartError("a process of the grader cannot start") from None
         return self.pool

@@ -41,7 +41,7 @@ def run_upload(arguments: argparse.Namespace) -> int:
         upload = moodle_upload(table, results)
     else:
         upload = canvas_upload(table, results, assignment_column(table, arguments.assignment))
-    write_whole(arguments.out, upload.text, table.dialect.encoding)
+    write_whole(arguments.out, upload.text)
     print(f"{upload.count} grades in {arguments.out}; the other rows stay as they were")
     if upload.without_row:
         print(f"no row in {table.path} for {names_in_short(upload.without_row)}")

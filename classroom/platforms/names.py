@@ -1,6 +1,8 @@
 """Recognise students in the names that Moodle and Canvas give to downloaded submissions.
 
-Moodle: `Jane Doe_123456_assignsubmission_file_`, a folder, or this in front of the file's name.
+Moodle: `Jane Doe_123456_assignsubmission_file`, a folder (before 4.1 with `_` at its end), or this
+and `_` in front of the file's name.
+Source: Moodle, mod/assign/feedback/file/importziplib.php, is_valid_filename_for_import.
 Canvas: `doejane_4711_98765_work.ipynb`, with `_LATE` after the name and `-2` for a second attempt.
 """
 
@@ -14,7 +16,9 @@ from pathlib import Path
 
 from classroom.submissions import student_name
 
-MOODLE = re.compile(r"(?P<name>.{1,150}?)_(?P<number>\d{1,12})_assignsubmission_[a-z]{1,20}_.*")
+MOODLE = re.compile(
+    r"(?P<name>.{1,150}?)_(?P<number>\d{1,12})_assignsubmission_[a-z]{1,20}(?:_.*)?"
+)
 CANVAS = re.compile(r"(?P<name>[^_\s]{1,100})(?:_LATE)?_(?P<number>\d{1,12})_\d{1,15}_.+")
 
 

@@ -1,4 +1,12 @@
-"""Write what Moodle and Canvas take back: their own table with the points, a ZIP of feedback."""
+"""Write what Moodle and Canvas take back: their own table with the points, a ZIP of feedback.
+
+Both tables have commas, points in their numbers, and UTF-8, however a spreadsheet has saved them:
+Moodle reads no others.
+Source: Moodle, mod/assign/feedback/offline/importgradeslib.php, parsecsv and init (it needs the
+columns Identifier, Grade and Last modified (grade)), and mod/assign/feedback/file/importziplib.php
+(the names in the ZIP); Canvas, lib/gradebook_importer.rb (Student, ID, SIS Login ID, Section, and
+the row Points Possible).
+"""
 
 from __future__ import annotations
 
@@ -18,6 +26,7 @@ from classroom.platforms.names import CANVAS, MOODLE, parse_name
 from classroom.report.statistics import in_statistics
 
 COMMENTS = "Feedback comments"
+MODIFIED = "Last modified (grade)"
 FEEDBACK = "assignfeedback_file_feedback.html"
 
 
@@ -65,12 +74,12 @@ def scaled(result: SubmissionGrade, most: str) -> int | float:
 
 def moodle_upload(table: CsvTable, results: Sequence[SubmissionGrade]) -> Upload:
     """Fill Moodle's grading worksheet: the grade on its scale, and a comment."""
-    table.require("Identifier", "Grade")
+    table.require("Identifier", "Grade", MODIFIED)
     matched = match_rows(table, results, "Identifier", "Full name")
     for n, result in matched.items():
         if in_statistics(result):
             points = scaled(result, table.rows[n].get("Maximum Grade", ""))
-            table.rows[n]["Grade"] = table.dialect.cell(points)
+            table.rows[n]["Grade"] = str(points)
             if COMMENTS in table.columns:
                 comment = f"{result.score:g} of {result.max_points} points. {result.summary}"
                 table.rows[n][COMMENTS] = escape_cell(comment.strip()[:1000])
@@ -84,17 +93,16 @@ def canvas_upload(table: CsvTable, results: Sequence[SubmissionGrade], assignmen
     matched = match_rows(table, results, "ID", "Student")
     for n, result in matched.items():
         if in_statistics(result):
-            table.rows[n][assignment] = table.dialect.cell(scaled(result, *points[:1] or [""]))
+            table.rows[n][assignment] = str(scaled(result, *points[:1] or [""]))
     return finished(table, results, matched)
 
 
 def finished(
     table: CsvTable, results: Sequence[SubmissionGrade], matched: dict[int, SubmissionGrade]
 ) -> Upload:
-    """Write the table as the platform wrote it; the other cells stay as they are."""
+    """Write the table as the platform wrote it; the other cells stay as they were."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, table.columns, delimiter=table.dialect.delimiter,
-                            extrasaction="ignore", lineterminator="\n")  # fmt: skip
+    writer = csv.DictWriter(text, table.columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(table.rows)
     graded = [result for result in matched.values() if in_statistics(result)]

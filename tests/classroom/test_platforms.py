@@ -49,6 +49,7 @@ EXPORT = (
     ("entry", "pattern", "name"),
     [
         ("Jane Doe_123456_assignsubmission_file_", MOODLE, ("Jane Doe", "123456")),
+        ("Jane Doe_123456_assignsubmission_file", MOODLE, ("Jane Doe", "123456")),
         ("Jane_Ann Doe_12_assignsubmission_file_a_1.ipynb", MOODLE, ("Jane_Ann Doe", "12")),
         ("Max Rüger_9_assignsubmission_onlinetext_x", MOODLE, ("Max Rüger", "9")),
         ("doejane_4711_98765_work.ipynb", CANVAS, ("doejane", "4711")),

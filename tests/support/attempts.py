@@ -98,7 +98,7 @@ def altered(
 
     Where the task has a `call` of its own, the result is what that gives for the reference.
     """
-    count, own_call = len(task.draw()[0].args), task.call
+    count, own_call = len(task.draw()[0].args), measured_call(task)
 
     def altered_call(function: Callable, *args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
@@ -119,7 +119,14 @@ def altered(
             return altered_call(own_call, task.reference, *args, **kwargs)
         return own_call(asked, *args, **kwargs)
 
-    return dataclasses.replace(task, call=call), answer
+    return dataclasses.replace(task, call=call, measure=None), answer
+
+
+def measured_call(task: Task) -> Callable | None:
+    """What the task's `call` gives, after its measure if it has one."""
+    if task.measure is None:
+        return task.call
+    return lambda asked, *args: task.measure(task.call(asked, *args), *args)
 
 
 def widen(result: Any) -> Any:
