@@ -110,7 +110,7 @@ def softmaxes() -> dict[str, list]:
     alone = softmax(square - square.max(0))
     none = row(0, 0, 0)
     return {
-        "06_softmax 2": [[5], [softmax(np.ones((3, 5))).sum(-1).size], [15]],
+        "06_softmax 1": [[5], [softmax(np.ones((3, 5))).sum(-1).size], [15]],
         "R30": [softmax(softmax(nine)), np.exp(nine), softmax(nine), nine / nine.sum()],
         "R31": [1 / (1 + np.exp(-twice)), softmax(twice), np.exp(twice), (1, 0)],
         "R32": [0, softmax(two_one)[1], 1 / 3, 0.5],
@@ -132,7 +132,7 @@ def masking() -> dict[str, list]:
     cached = masks.causal(2, 5)
     return {
         "01_first_lap 3": [np.flatnonzero(masks.causal(4)[2]), (0, 1), [2]],
-        "08_masking 3": [softmax(scored * allowed), softmax(scored) * allowed,
+        "08_masking 5": [softmax(scored * allowed), softmax(scored) * allowed,
                          softmax(scored, where=allowed)],
         "10_cross_attention 4": [
             attend(np.ones((9, 2)), *[np.ones((4, 2))] * 2).weights.shape,
