@@ -66,6 +66,10 @@ def _in_order_of_the_text(ids, dx, vocab):
     return table_gradient(np.arange(len(ids)), dx, max(vocab, len(ids)))[:vocab]
 
 
+def _rows_of_words_that_occur(ids, dx, vocab):
+    return table_gradient(ids, dx, vocab)[np.unique(ids)]
+
+
 TABLE_GRADIENT = [
     Wrong("M200", lambda ids, dx, vocab: table_gradient(ids, dx, vocab).T),
     Wrong("M201", lambda ids, dx, vocab: table_gradient(ids - 1, dx, vocab)),
@@ -75,6 +79,7 @@ TABLE_GRADIENT = [
     Wrong("M223", lambda ids, dx, vocab: table_gradient(np.sort(ids), dx, vocab)),
     Wrong("M749", lambda ids, dx, vocab: np.eye(vocab)[ids] @ dx),
     Wrong("M734", _placed),
+    Wrong("M948", _rows_of_words_that_occur),
     Wrong("M734", _first_placed),
     Wrong("M735", _means),
     Wrong("M735", lambda ids, dx, vocab: table_gradient(ids, dx, vocab) / len(ids)),
@@ -222,6 +227,10 @@ def _furthest(word, table):
     return int(np.argmin(functional.cosine(table, table[word])))
 
 
+def _in_the_shorter_list(word, table):
+    return int(np.argmax(np.delete(functional.cosine(table, table[word]), word)))
+
+
 def _largest_product(word, table):
     return _best(_dot(table, table[word]))
 
@@ -232,6 +241,7 @@ NEAREST = [
     Wrong("M70", lambda word, table: _best(_dot(table, table[word]), [word])),
     Wrong("M73", lambda word, table: _best(-_distance(table, table[word]), [word])),
     Wrong("M70+M75", _largest_product),
+    Wrong("M949", _in_the_shorter_list),
     Wrong("M225", lambda word, table: _best(np.abs(functional.cosine(table, table[word])), [word])),
 ]
 

@@ -375,7 +375,11 @@ def drawn_entropy_cases(rng):
 
 
 def _terms(weights):
-    return weights * np.log(np.where(weights > 0, weights, 1.0))
+    return weights * _logarithms(weights)
+
+
+def _logarithms(weights):
+    return np.log(np.where(weights > 0, weights, 1.0))
 
 
 ENTROPY = [
@@ -383,6 +387,8 @@ ENTROPY = [
     Wrong("M170", lambda weights: _terms(weights).sum(-1)),
     Wrong("M167", lambda weights: -_terms(weights).sum(-1) / math.log(2)),
     Wrong("M171", lambda weights: -_terms(weights).mean(-1)),
+    Wrong("M951", lambda weights: -_logarithms(weights).mean(-1)),
+    Wrong("M951", lambda weights: -_logarithms(weights).sum(-1)),
     Wrong("M12", lambda weights: -_terms(weights).sum()),
     Wrong("M11", lambda weights: -_terms(weights).sum(0)),
     Wrong("M180", lambda weights: -_terms(weights).sum(-1) / math.log(weights.shape[-1])),
@@ -418,6 +424,16 @@ def _rescaled(maximum, a, b, sign=1):
     return RunningSoftmax(maximum, a.total * first + b.total * second)
 
 
+def _one_rescaled(a, b, first):
+    """One total measured from the maximum of the other, the other as it is."""
+    total = (
+        a.total * np.exp(a.maximum - b.maximum) + b.total
+        if first
+        else a.total + b.total * np.exp(b.maximum - a.maximum)
+    )
+    return RunningSoftmax(np.maximum(a.maximum, b.maximum), total)
+
+
 MERGE = [
     Wrong("M94", lambda a, b: RunningSoftmax(np.maximum(a.maximum, b.maximum), a.total + b.total)),
     Wrong("M172", lambda a, b: _rescaled(a.maximum + b.maximum, a, b)),
@@ -425,6 +441,8 @@ MERGE = [
     Wrong("M173", lambda a, b: _rescaled(np.maximum(a.maximum, b.maximum), a, b, sign=-1)),
     Wrong("M181", lambda a, b: _rescaled(a.maximum, a, b)),
     Wrong("M174", _unscaled),
+    Wrong("M952", lambda a, b: _one_rescaled(a, b, first=True)),
+    Wrong("M952", lambda a, b: _one_rescaled(a, b, first=False)),
 ]
 
 

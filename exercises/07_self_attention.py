@@ -242,6 +242,16 @@ def similarity_weights(output, values):
     return softmax(output @ values.T / np.sqrt(values.shape[-1]))
 
 
+def normalised_afterwards(output, values):
+    weights = np.linalg.lstsq(values.T, output.T)[0].T
+    return weights / weights.sum(-1, keepdims=True)
+
+
+def by_distance(output, values):
+    near = 1 / (np.linalg.norm(output[:, None] - values, axis=-1) + 1e-12)
+    return near / near.sum(-1, keepdims=True)
+
+
 # 7.6 ----------------------------------------------------------------------------------------
 
 
@@ -419,6 +429,8 @@ EXERCISE = Exercise(
             wrong=[
                 Wrong("M97", lambda output, values: np.linalg.lstsq(values.T, output.T)[0].T),
                 Wrong("M98", similarity_weights),
+                Wrong("M953", normalised_afterwards),
+                Wrong("M954", by_distance),
             ],
         ),
         Task(

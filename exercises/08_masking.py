@@ -605,6 +605,12 @@ def last_of_each_word(logits, tokens):
     return total / len(rows)
 
 
+def mean_of_each_word(logits, tokens):
+    """The gradient whose every row is divided by the pairs of its own word."""
+    count = np.bincount(tokens[:-1], minlength=len(logits))[:, None]
+    return gradient(logits, tokens, mean=False) / np.maximum(count, 1)
+
+
 def with_other_gradient(**choice):
     return lambda tokens, words, steps, learning_rate: trained(
         tokens, words, steps, learning_rate,
@@ -643,6 +649,8 @@ BIGRAM_WRONG = [
         tokens, words, steps, learning_rate, gradient, once=True)),
     Wrong("M586", lambda tokens, words, steps, learning_rate: trained(
         tokens, words, steps, learning_rate, last_of_each_word)),
+    Wrong("M955", lambda tokens, words, steps, learning_rate: trained(
+        tokens, words, steps, learning_rate, mean_of_each_word)),
     Wrong("M587", lambda *given: pair_by_pair(*given)),
     Wrong("M587", lambda *given: pair_by_pair(*given, mean=True)),
     Wrong("M588", with_other_gradient(probabilities=lambda scores: scores.copy())),

@@ -293,6 +293,11 @@ def changes_interleaved(outputs, w_o):
     return np.stack([o @ w_o[i :: len(outputs)] for i, o in enumerate(outputs)])
 
 
+def changes_in_equal_shares(outputs, w_o):
+    heads = len(outputs)
+    return np.stack([merge_heads(outputs) @ w_o / heads] * heads)
+
+
 def add_up(answer, case):
     outputs, w_o = (np.asarray(array) for array in case.args)
     total = np.asarray(answer(*case.args)).sum(0)
@@ -452,6 +457,7 @@ EXERCISE = Exercise(
                 Wrong("M124", changes_by_columns), Wrong("M803", changes_interleaved),
                 Wrong("M42", lambda outputs, w_o: outputs @ rows_of(w_o, len(outputs))[0]),
                 Wrong("M678", lambda outputs, w_o: outputs @ w_o),
+                Wrong("M956", changes_in_equal_shares),
             ],
         ),
         Task(

@@ -250,7 +250,7 @@ DROPOUT_WRONG = [
     Wrong("M245", dropped(lambda x, keep, rate: x * keep)),
     Wrong("M245", dropped(lambda x, keep, rate: x * keep * (1 - rate))),
     Wrong("M245", dropped(lambda x, keep, rate: x * keep * (1 + rate))),
-    Wrong("M245", dropped(lambda x, keep, rate: x * keep / rate)),
+    Wrong("M957", dropped(lambda x, keep, rate: x * keep / rate)),
     Wrong("M245", dropped(lambda x, keep, rate: x * keep / np.sqrt(1 - rate))),
     Wrong("M245", dropped(lambda x, keep, rate: x * keep / keep.mean())),
     Wrong("M245", dropped(lambda x, keep, rate: x * keep, lambda x, rate: x * (1 - rate))),

@@ -544,6 +544,19 @@ def probe_with(**changes):
     return lambda *args: probed(*args, **changes)
 
 
+def numbers_of_the_means(x, labels, control, train):
+    """The number of the nearest mean, compared with the label itself."""
+    results = []
+    for names in (labels, control):
+        numbers = np.unique(names[train], return_inverse=True)[1]
+        known = np.full(len(names), -1)
+        known[train] = numbers
+        means = np.stack([x[known == n].mean(0) for n in range(numbers.max() + 1)])
+        nearest = ((x[~train][:, None] - means) ** 2).sum(-1).argmin(1)
+        results.append(np.mean(nearest == names[~train]))
+    return results[0], results[0] - results[1]
+
+
 def control_in_training(x, labels, control, train):
     on_labels = accuracy(x, labels, train, ~train)
     return on_labels, on_labels - accuracy(x, control, train, train)
@@ -843,10 +856,11 @@ EXERCISE = Exercise(
                 Wrong("M429", probe_with(fit=everything)),
                 Wrong("M429", probe_with(fit=lambda train: ~train, test=lambda train: ~train)),
                 Wrong("M427+M429", probe_with(fit=everything, test=everything)),
-                Wrong("M428", probe_with(second=lambda accuracy, control: control)),
+                Wrong("M959", probe_with(second=lambda accuracy, control: control)),
                 Wrong("M428", probe_with(second=lambda accuracy, control: accuracy)),
-                Wrong("M428", probe_with(second=lambda accuracy, control: control - accuracy)),
-                Wrong("M428", probe_with(second=lambda accuracy, control: accuracy / control)),
+                Wrong("M959", probe_with(second=lambda accuracy, control: control - accuracy)),
+                Wrong("M959", probe_with(second=lambda accuracy, control: accuracy / control)),
+                Wrong("M958", numbers_of_the_means),
                 Wrong("M427", control_in_training),
                 Wrong("M428", gap_of_training),
                 Wrong("M428", chance_taken_off),
