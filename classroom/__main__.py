@@ -21,6 +21,7 @@ from classroom.gradebook.corrections import Corrections
 from classroom.gradebook.tables import write_whole
 from classroom.grading.batch import grade_class, read_secret
 from classroom.grading.class_table import refuse_inside
+from classroom.grading.grader_pool import memory_warning
 from classroom.grading.grades import SubmissionGrade
 from classroom.grading.grades_table import read_grades
 from classroom.grading.secret_rounds import put_away_secret
@@ -204,6 +205,8 @@ def run_grade(arguments: argparse.Namespace) -> int:
         (None, arguments.jobs)
     )  # fmt: skip
     with executor as (engine, jobs):
+        if engine is None and (warning := memory_warning(jobs, plan.limits.memory)):
+            print(warning, file=sys.stderr)
         results = grade_class(arguments.folder, plan, out, engine=engine, jobs=jobs, **rules)
     print(f"{len(results)} rows in {out}")
     return report_failures(results)

@@ -61,8 +61,7 @@ class LatePolicy:
         without = [student for student in students if student not in dated]
         lines = []
         if without and not any("." in name for name in self.dates):
-            lines.append(f"{len(without)} students have no date, and count as in time: "
-                         f"{names_in_short(without)}")  # fmt: skip
+            lines.append(f"without a date, and in time: {names_in_short(without)}")
         if strangers := [name for name in self.dates if not find_student(name, students)]:
             lines.append(f"the dates name {names_in_short(strangers)}, who handed in nothing")
         return lines

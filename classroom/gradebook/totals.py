@@ -72,7 +72,9 @@ def student_totals(
     a share of 0; one that is excused, or on which the grader failed, is left out.
     """
     if not 0 <= drop < len(columns):
-        raise ValueError(f"drop must be from 0 to {len(columns) - 1}; got {drop}")
+        raise ValueError(
+            f"--drop-lowest must leave at least one of {len(columns)} exercises; got {drop}"
+        )
     names = list(roster)
     for column in columns:
         names += [name for name in column.results if not find_student(name, names)]

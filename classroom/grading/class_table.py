@@ -13,6 +13,7 @@ from classroom.grading.grades import SubmissionGrade
 from classroom.grading.grades_table import adopt_edits, write_grades
 from classroom.grading.results_log import ResultsLog
 from classroom.grading.submission_grader import GradingPlan
+from classroom.status import GradeStatus
 
 
 def refuse_inside(folder: Path, *paths: Path) -> None:
@@ -56,5 +57,6 @@ def finish_table(
     students = [result.student for result in results]
     if strangers := roster.strangers(students):
         say(f"not in the roster: {names_in_short(strangers)}")
-    for line in [*corrections.idle(results), *(late.unclear(students) if late else [])]:
+    present = [row.student for row in results if row.status != GradeStatus.NOT_HANDED_IN]
+    for line in [*corrections.idle(results), *(late.unclear(present) if late else [])]:
         say(line)

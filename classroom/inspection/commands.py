@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from classroom.grading.batch import read_secret
 from classroom.grading.class_table import refuse_inside
 from classroom.grading.submission_grader import GradingPlan
 from classroom.inspection.rerun import rerun_text, run_again
+from classroom.platforms.names import parse_name
 from classroom.sandbox.doctor import require_sandbox
 from classroom.submissions import read_submission
 
@@ -45,7 +47,10 @@ def run_rerun(arguments: argparse.Namespace) -> int:
             raise FileNotFoundError(f"{path} does not exist; name the file that `grade` was given")
     require_sandbox()
     plan = GradingPlan(arguments.exercise, read_secret(arguments.secret), tuple(arguments.tasks))
-    print(rerun_text(run_again(read_submission([arguments.submission]), plan), plan))
+    submission = read_submission([arguments.submission])
+    if name := parse_name(arguments.submission.name):
+        submission = replace(submission, student=name.name)
+    print(rerun_text(run_again(submission, plan), plan))
     return 0
 
 
@@ -63,5 +68,7 @@ def run_similar(arguments: argparse.Namespace) -> int:
     runs = class_runs(texts)
     pairs = similar_pairs(runs, arguments.share, LEAST_BITS)[: arguments.most]
     write_whole(arguments.out, similar_page(pairs, runs, texts, arguments.share))
-    print(f"{len(pairs)} pairs of {len(texts)} submissions in {arguments.out}")
+    print(
+        f"{len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'} of {len(texts)} submissions in {arguments.out}"
+    )
     return 0

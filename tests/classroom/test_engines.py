@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -140,3 +141,14 @@ def test_the_table_of_the_guide_is_what_came(counted):
     for name, engines in results["class"].items():
         points = sum(got for got, _, _ in counted[name])
         assert engines == {key: {"points": points, "heard": True} for key in engines}, name
+
+
+def test_every_row_of_the_table_of_needs_names_the_test_that_holds_it():
+    text = GUIDE.read_text("utf8")
+    table = text.partition("| what a teacher needs |")[2].partition("\n\n")[0]
+    rows = [row.strip("| ").split(" | ") for row in table.splitlines()[2:]]
+    assert len(rows) > 15
+    for need, ours, *_, held in rows:
+        named = re.findall(r"`(test_\w+\.py)`", held)
+        assert bool(named) == (ours != "no"), need
+        assert all((Path(__file__).parent / name).exists() for name in named), need

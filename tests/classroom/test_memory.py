@@ -16,13 +16,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from classroom.grading.grader_pool import MEMORY_TOGETHER
+from classroom.grading import grader_pool
+from classroom.grading.grader_pool import MEMORY_TOGETHER, MOST_MEMORY, memory_warning
 from classroom.memory_watch import children_of, private_bytes
 from classroom.processes import SupervisedPool
 from tests.classroom.test_attacks import notebook
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST = 600 * 2**20
 ROOM = 2**28
 GIVEN = """
 import numpy as np
@@ -92,6 +92,13 @@ def test_children_and_their_private_memory_are_read_from_the_system():
     assert children_of(child.pid) == []
 
 
+def test_sandboxes_that_may_hold_more_than_is_free_are_told(monkeypatch):
+    free = type("Free", (), {"available": 7 * 2**30})
+    monkeypatch.setattr(grader_pool.psutil, "virtual_memory", lambda: free)
+    assert memory_warning(2, 3 * 2**30) == ""
+    assert "3 sandboxes may hold 9 GiB, and 7.0 GiB are free" in memory_warning(3, 3 * 2**30)
+
+
 def bomb() -> bytes:
     """Less than a megabyte of archive, a gigabyte once it is parsed."""
     stream = io.BytesIO()
@@ -141,7 +148,7 @@ def test_the_grader_and_its_processes_hold_less_than_600_mb_of_a_hostile_class(t
             peak = max(peak, sum(map(proportional_memory, family)))
             time.sleep(0.05)
     assert grader.returncode == 0
-    assert MEMORY_TOGETHER < peak < MOST, f"{peak >> 20} MB"
+    assert MEMORY_TOGETHER < peak < MOST_MEMORY, f"{peak >> 20} MB"
     rows = {line.split(",")[0]: line for line in out.read_text("utf8").splitlines()}
     assert "out of memory" in rows["ann"]
     assert "out of memory" in rows["ben"]
