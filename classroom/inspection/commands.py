@@ -68,7 +68,5 @@ def run_similar(arguments: argparse.Namespace) -> int:
     runs = class_runs(texts)
     pairs = similar_pairs(runs, arguments.share, LEAST_BITS)[: arguments.most]
     write_whole(arguments.out, similar_page(pairs, runs, texts, arguments.share))
-    print(
-        f"{len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'} of {len(texts)} submissions in {arguments.out}"
-    )
+    print(f"similar pairs: {len(pairs)}, of {len(texts)} submissions, in {arguments.out}")
     return 0

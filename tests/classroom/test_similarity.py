@@ -97,7 +97,7 @@ def test_the_command_writes_a_page_of_text(tmp_path, capsys):
     (folder / "broken.ipynb").write_text("{", "utf8")
     out = tmp_path / "similar.html"
     assert main(["similar", str(folder), "--out", str(out)]) == 0
-    assert "1 pair of 23 submissions" in capsys.readouterr().out
+    assert "similar pairs: 1, of 23 submissions" in capsys.readouterr().out
     page = out.read_text("utf8")
     assert "s17 and s3" in page
     assert "<mark>| def attention(q, k, v):</mark>" in page
