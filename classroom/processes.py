@@ -140,6 +140,8 @@ class SupervisedPool(Executor):
         if not hasattr(self.own, "process"):
             self.own.process = self.new_process()
             self.processes.append(self.own.process)
+        self.own.process.started()
+        self.watch.grown(self.own.process)  # what it holds now is where it begins
         result = self.own.process.run(self.seconds, call, *args)
         if sum(self.watch.grown(self.own.process).values()) > LEFT_OVER:
             self.own.process.end()

@@ -43,11 +43,20 @@ def parameters(*args):
 """
 
 
-def hold(size: int) -> int:
-    """Fill memory slowly enough to be seen, and keep it for a while."""
-    kept = [b"x" * 2**20 for _ in range(size >> 20) if not time.sleep(0.002)]
-    time.sleep(0.5)
+def hold(size: int, full: Path, until: Path) -> int:
+    """Fill memory slowly enough to be seen, and keep it until a file is there."""
+    kept = [b"x" * 2**20 for _ in range(size >> 20) if not time.sleep(0.02)]
+    full.touch()
+    wait_for(until)
     return len(kept)
+
+
+def wait_for(path: Path) -> None:
+    """Wait until a file is there, for a minute at most."""
+    for _ in range(600):
+        if path.exists():
+            return
+        time.sleep(0.1)
 
 
 def fails(future) -> bool:
@@ -61,11 +70,15 @@ def fails(future) -> bool:
     return False
 
 
-def test_what_two_hold_together_ends_the_larger_and_not_the_other():
+def test_what_two_hold_together_ends_the_larger_and_not_the_other(tmp_path):
+    full, until, other = (tmp_path / name for name in ("full", "until", "other"))
     with SupervisedPool(2, 60.0, ROOM, together=96 * 2**20) as pool:
-        calls = [pool.submit(hold, size << 20) for size in (70, 40)]
-        assert [fails(call) for call in calls] == [True, False]
-        assert pool.submit(hold, 80 << 20).result() == 80, "alone it may hold as much"
+        small = pool.submit(hold, 40 << 20, full, until)
+        wait_for(full)
+        assert fails(pool.submit(hold, 70 << 20, other, until))
+        until.touch()
+        assert not fails(small)
+        assert pool.submit(hold, 70 << 20, other, until).result() == 70, "alone it may"
 
 
 def test_a_process_that_keeps_much_of_a_call_is_replaced():
