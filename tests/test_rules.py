@@ -123,13 +123,16 @@ def test_every_module_of_lib_stands_in_a_layer():
     "path", [path for path in modules() if layer_of(path) in ("attention", "models")], ids=str
 )
 def test_plain_is_plain(path):
-    for node in ast.walk(ast.parse(read(path))):
-        if isinstance(node, ast.ClassDef):
-            bases = {ast.unparse(base) for base in node.bases}
-            assert not bases & {"torch.autograd.Function", "autograd.Function", "nn.Linear"}
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value).startswith("torch"):
-            assert not node.attr.startswith("_"), f"{path}: {ast.unparse(node)} is private"
-    assert not roots(path) & {"numba"}
+    nodes = list(ast.walk(ast.parse(read(path))))
+    bases = {ast.unparse(base).split(".")[-1] for node in nodes if isinstance(node, ast.ClassDef)
+             for base in node.bases}  # fmt: skip
+    assert not bases & {"Function", "Linear"}, f"{path}: neither belongs into a plain model"
+    attributes = {ast.unparse(node) for node in nodes if isinstance(node, ast.Attribute)}
+    of_torch = {name for name in attributes | imported(path) if re.match(r"(torch|nn|F)\.", name)}
+    private = {name for name in of_torch if re.search(r"\._(?!_)", name)}
+    assert not private, f"{path}: {private} is private"
+    assert "torch.compile" not in of_torch, path
+    assert "numba" not in roots(path), path
 
 
 def test_fast_is_outside():
@@ -300,7 +303,7 @@ def test_files_and_functions_are_short(path):
         if isinstance(node, ast.FunctionDef):
             body = node.body[1:] if ast.get_docstring(node) else node.body
             lines = body[-1].end_lineno - body[0].lineno + 1 if body else 0
-            assert lines <= 45, f"{node.name} has {lines} lines: split it"
+            assert lines <= 40, f"{node.name} has {lines} lines: split it"
 
 
 def test_a_folder_of_code_has_at_most_twelve_files():

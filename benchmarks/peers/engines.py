@@ -51,6 +51,18 @@ def ctranslate2_generate(weights: Weights, precision: str = "float32") -> Genera
     return written
 
 
+def gguf_parts(body: nn.Module) -> dict[str, nn.Module]:
+    """The parts of transformers' GPT-2 by the names that a GGUF file gives them."""
+    parts = {"token_embd": body.wte, "position_embd": body.wpe, "output_norm": body.ln_f}
+    for i, block in enumerate(body.h):
+        parts |= {f"blk.{i}.attn_norm": block.ln_1, f"blk.{i}.ffn_norm": block.ln_2,
+                  f"blk.{i}.attn_qkv": block.attn.c_attn,
+                  f"blk.{i}.attn_output": block.attn.c_proj,
+                  f"blk.{i}.ffn_up": block.mlp.c_fc,
+                  f"blk.{i}.ffn_down": block.mlp.c_proj}  # fmt: skip
+    return parts
+
+
 def gguf_file(weights: Weights, precision: str) -> Path:
     """The model as llama.cpp reads it: in F32, or its matrices in Q8_0."""
     import gguf
@@ -83,14 +95,7 @@ def gguf_file(weights: Weights, precision: str) -> Path:
         file.add_tokenizer_pre("gpt-2")
         file.add_token_list([f"<{i}>" for i in range(config.vocab_size)])
         file.add_token_merges(["< 0"])  # it refuses a tokenizer without merges
-        parts = {"token_embd": body.wte, "position_embd": body.wpe, "output_norm": body.ln_f}
-        for i, block in enumerate(body.h):
-            parts |= {f"blk.{i}.attn_norm": block.ln_1, f"blk.{i}.ffn_norm": block.ln_2,
-                      f"blk.{i}.attn_qkv": block.attn.c_attn,
-                      f"blk.{i}.attn_output": block.attn.c_proj,
-                      f"blk.{i}.ffn_up": block.mlp.c_fc,
-                      f"blk.{i}.ffn_down": block.mlp.c_proj}  # fmt: skip
-        for name, part in parts.items():
+        for name, part in gguf_parts(body).items():
             add(file, name, part)
         file.write_header_to_file()
         file.write_kv_data_to_file()

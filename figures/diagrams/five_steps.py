@@ -38,14 +38,7 @@ def five_steps() -> Figure:
     axes.plot([302, 302], [205, 521], color=palette.light("value"), linewidth=1.5, linestyle="-")
     put_arrow(axes, (302, 521), (231, 521), role="value")
     _array(axes, "output", 203, 498, 3, "output", "(n, d_v)", words=True)
-    for number, name, y in (
-        (1, "project", 98), (2, "score", 222), (3, "scale", 336), (4, "softmax", 358),
-        (5, "mix", 466),
-    ):  # fmt: skip
-        axes.scatter(11, y, s=190, color=palette.light("accent"), linewidth=0)
-        axes.text(11, y + 0.5, str(number), ha="center", va="center", weight="bold",
-                  color=palette.light("paper"))  # fmt: skip
-        axes.text(24, y + 0.5, name, va="center", weight="bold")
+    _number_the_steps(axes)
     return plots.figure(
         fig,
         alt="Five steps, from top to bottom. 1, project: X with a row for each of the words dog, "
@@ -57,6 +50,18 @@ def five_steps() -> Figure:
         caption="Follow the marked row: one word asks, all words answer. The row of bites in the "
         "output needs its own query, and the keys and values of all words.",
     )
+
+
+def _number_the_steps(axes: Axes) -> None:
+    """Put a number and a name beside each step."""
+    for number, name, y in (
+        (1, "project", 98), (2, "score", 222), (3, "scale", 336), (4, "softmax", 358),
+        (5, "mix", 466),
+    ):  # fmt: skip
+        axes.scatter(11, y, s=190, color=palette.light("accent"), linewidth=0)
+        axes.text(11, y + 0.5, str(number), ha="center", va="center", weight="bold",
+                  color=palette.light("paper"))  # fmt: skip
+        axes.text(24, y + 0.5, name, va="center", weight="bold")
 
 
 def _array(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from figures import palette, plots
@@ -48,16 +49,7 @@ def raised_tokens(
     put_text(axes, TOKEN, TOP - 13, f"({d_model},) each", size=10.5)
     put_text(axes, BAR, TOP - 15, f"{vocabulary:,} products; here {len(products)}", ha="left",
              weight="bold")  # fmt: skip
-    largest = max(number for _, number in products)
-    for i, (token, number) in enumerate(products):
-        y = TOP + ROW * (i + 0.5)
-        put_box(axes, TOKEN, y, 88, 19, "key")
-        put_text(axes, TOKEN, y, token)
-        length = max(0, LONGEST * number / largest)
-        axes.add_patch(Rectangle((BAR, y - 6), length, 12, facecolor=palette.light("output"),
-                                 linewidth=0))  # fmt: skip
-        text = f"{number:.0f}".replace("-", "\N{MINUS SIGN}")
-        put_text(axes, BAR + length + 6, y, text, ha="left")
+    _put_bars(axes, products)
     put_text(axes, BAR, TOP + ROW * len(products) + 12, "the larger, the more this token is raised",
              "muted", ha="left")  # fmt: skip
     listed = ", ".join(f"{token} {number:.0f}" for token, number in products)
@@ -69,3 +61,17 @@ def raised_tokens(
         caption="From the output of a head to the next token: what the head adds to the logits "
         "of some tokens.",
     )
+
+
+def _put_bars(axes: Axes, products: Sequence[tuple[str, float]]) -> None:
+    """Draw a row for each token: its name, and a bar as long as its product."""
+    largest = max(number for _, number in products)
+    for i, (token, number) in enumerate(products):
+        y = TOP + ROW * (i + 0.5)
+        put_box(axes, TOKEN, y, 88, 19, "key")
+        put_text(axes, TOKEN, y, token)
+        length = max(0, LONGEST * number / largest)
+        axes.add_patch(Rectangle((BAR, y - 6), length, 12, facecolor=palette.light("output"),
+                                 linewidth=0))  # fmt: skip
+        text = f"{number:.0f}".replace("-", "\N{MINUS SIGN}")
+        put_text(axes, BAR + length + 6, y, text, ha="left")

@@ -1,7 +1,5 @@
 """Attention masks: boolean, one row for each query, True means "may attend"."""
 
-from functools import reduce
-
 from array_api_compat import array_namespace, device
 from jaxtyping import Bool, Int
 
@@ -76,12 +74,3 @@ def prefix(queries: int, length: int, *, like: Array | None = None) -> Bool[Arra
     """
     key, query = _range(queries, like)[None, :], _range(queries, like)[:, None]
     return (key < length) | (key <= query)
-
-
-def and_masks(*masks: Bool[Array, "..."]) -> Bool[Array, "..."]:
-    """Allow only what all masks allow; their shapes broadcast.
-
-    Source: the intersection of relations.
-    Taught in: chapter 08.
-    """
-    return reduce(lambda a, b: a & b, masks)

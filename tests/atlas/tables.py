@@ -29,7 +29,7 @@ def wrong_maximum(table: Tensor) -> Tensor:
 
 def padded_on(side: str) -> Tensor:
     real = torch.arange(N) < 4 if side == "right" else torch.arange(N) >= 3
-    return masks.and_masks(masks.causal(N, like=draw(1)), real[None, :])
+    return masks.causal(N, like=draw(1)) & real[None, :]
 
 
 def attention_with(softmax: Callable, hidden: float = -torch.inf, **kwargs: Any) -> Callable:

@@ -17,7 +17,7 @@ from statistics import mean, median
 import numpy as np
 import torch
 
-from lib.datasets.stories import split, surprisals
+from lib.datasets.stories import Story, split, surprisals
 from lib.models.config import Config
 from lib.models.generation import generate
 from lib.models.gpt2 import GPT2
@@ -57,17 +57,18 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
+def is_shown(story: Story) -> bool:
+    """Say whether a story fits into the figure and asks who did something."""
+    return 44 <= len(story.tokens) <= 46 and "Who" in story.text
+
+
 def recorded(train_stories: list, held_out: list) -> dict:
     """Train once, and look at the steps that are shown."""
     text = "".join(story.text for story in train_stories)
     tokenizer = BytePair.train(text, 300)
     corpus = Corpus.read(text, tokenizer)
     validation = Corpus.read("".join(story.text for story in held_out), tokenizer)
-    story = next(
-        candidate
-        for candidate in held_out
-        if 44 <= len(candidate.tokens) <= 46 and "Who" in candidate.text
-    )
+    story = next(candidate for candidate in held_out if is_shown(candidate))
     ids = torch.tensor(tokenizer.encode(story.text))
     prompt = torch.tensor(tokenizer.encode("Mia"))
     model = fresh(len(tokenizer), RECIPE.seed)

@@ -11,7 +11,7 @@ from tests.figures.widgets.node import call
 PRESETS = {
     "causal": masks.causal(6),
     "padding": masks.padding(np.array([4]), 6)[0].repeat(6, axis=0),
-    "causal and padding": masks.and_masks(masks.causal(6), masks.padding(np.array([4]), 6))[0],
+    "causal and padding": (masks.causal(6) & masks.padding(np.array([4]), 6))[0],
     "window": masks.sliding_window(6, 2),
     "prefix": masks.prefix(6, 3),
     "everything": np.ones((6, 6), dtype=bool),

@@ -44,8 +44,8 @@ def test_a_prefix_is_seen_by_all_and_the_rest_is_causal():
     np.testing.assert_array_equal(masks.prefix(5, 2), expected)
 
 
-def test_masks_combine_by_what_all_of_them_allow():
-    allowed = masks.and_masks(masks.causal(5), masks.padding(np.array([2, 3]), 5))
+def test_the_and_of_two_masks_allows_what_both_of_them_allow():
+    allowed = masks.causal(5) & masks.padding(np.array([2, 3]), 5)
     assert allowed.shape == (2, 5, 5)
     np.testing.assert_array_equal(allowed.sum((1, 2)), [1 + 2 * 4, 1 + 2 + 3 * 3])
 
