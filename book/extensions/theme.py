@@ -52,10 +52,10 @@ THEME_FIXES = [  # (what the theme writes, what the page needs)
     (r'(<a class="course-idea" href="[^"#]*)\.md', r"\1.html"),
 ]
 
-# What `holds` has printed, line by line.
+# What a cell has printed, and behind it what `holds` has printed, line by line.
 PROOFS = re.compile(
-    r'<div class="output stream [^"]*"><div class="highlight"><pre><span></span>'
-    r"((?:Holds: [^\n]*\n)+)</pre></div>\n</div>"
+    r'(<div class="output stream [^"]*"><div class="highlight"><pre><span></span>)'
+    r"((?:(?!Holds: )[^\n]+\n|\n)*)((?:Holds: [^\n]*\n)+)(</pre></div>\n</div>)"
 )
 
 
@@ -63,10 +63,12 @@ def fold_proofs(body):
     """The page with the checks of a figure's caption folded, for they repeat what it says."""
 
     def folded(match):
-        count = match[1].count("Holds: ")
+        head, printed, proofs, tail = match.groups()
+        count = proofs.count("Holds: ")
         statements = "1 statement holds" if count == 1 else f"{count} statements hold"
         summary = f"<summary>Checked: {statements}</summary>"
-        return f'<details class="course-holds">{summary}\n{match[0]}\n</details>'
+        shown = f"{head}{printed}{tail}\n" if printed else ""
+        return f'{shown}<details class="course-holds">{summary}\n{head}{proofs}{tail}\n</details>'
 
     return PROOFS.sub(folded, body)
 

@@ -93,7 +93,8 @@ def test_statements_that_hold_are_folded_and_one_that_does_not_is_in_sight(capsy
         "<pre><span></span>{}</pre></div>\n</div>"
     )
 
-    def built(*truths: bool) -> str:
+    def built(*truths: bool, printed: str = "") -> str:
+        print(printed, end="")
         for number, truth in enumerate(truths):
             holds(f"statement {number}", truth)
         return fold_proofs(block.format(capsys.readouterr().out))
@@ -102,6 +103,11 @@ def test_statements_that_hold_are_folded_and_one_that_does_not_is_in_sight(capsy
     assert "Checked: 3 statements hold" in built(True, True, True)
     assert "Checked: 1 statement holds" in built(True)
     assert "<details" not in built(False) + built(True, False, True)
+    seen, folded = built(True, True, printed="a table\n\nof two lines\n").split("<details")
+    assert "of two lines" in seen
+    assert "statement" not in seen
+    assert "table" not in folded
+    assert "not so" in built(False, True).split("<details")[0]
 
 
 @pytest.mark.parametrize("page", sorted(ROOT.glob("chapters/*.ipynb")), ids=lambda path: path.stem)
