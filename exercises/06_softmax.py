@@ -389,7 +389,7 @@ ENTROPY = [
     Wrong("M171", lambda weights: -_terms(weights).mean(-1)),
     Wrong("M951", lambda weights: -_logarithms(weights).mean(-1)),
     Wrong("M951", lambda weights: -_logarithms(weights).sum(-1)),
-    Wrong("M12", lambda weights: -_terms(weights).sum()),
+    Wrong("M960", lambda weights: -_terms(weights).sum()),
     Wrong("M11", lambda weights: -_terms(weights).sum(0)),
     Wrong("M180", lambda weights: -_terms(weights).sum(-1) / math.log(weights.shape[-1])),
 ]

@@ -287,7 +287,13 @@ PAIRS_WRONG = [  # the changes that are wrong wherever a vector is rotated
     ("M512", {"apart": halves, "join": from_neighbours}),
     SINE_FOR_COSINE,
 ]
-rotate_neighbours = changed(rotate, apart=neighbours, join=from_neighbours)
+_of_neighbours = changed(rotate, apart=neighbours, join=from_neighbours)
+
+
+def rotate_neighbours(x, angles):
+    return _of_neighbours(x, angles)
+
+
 NEIGHBOURS_WRONG = [
     *(
         Wrong(idea, changed(rotate, **{"apart": neighbours, "join": from_neighbours, **changes}))
