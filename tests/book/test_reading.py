@@ -121,7 +121,7 @@ MOVES = """() => [...document.querySelectorAll("*")].filter((e) => {
 
 
 def test_nothing_moves_by_itself_for_a_reader_who_wants_no_movement(open_page):
-    name = "chapters/09_multi_head_deeper.html"
+    name = "chapters/09_multi_head.html"
     assert open_page(name, motion="no-preference").evaluate(MOVES), "nothing would be tested"
     still = open_page(name)
     assert still.evaluate(MOVES) == []
