@@ -12,8 +12,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from classroom.gradebook.names import find_student
 from classroom.gradebook.tables import PLATFORM_COLUMNS, read_table
 
+DOTTED = "%d.%m.%Y"
 FORMATS = (
-    "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S",
+    DOTTED, "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S",
     "%A, %d %B %Y, %I:%M %p",  # Moodle
     "%b %d, %Y at %I:%M%p",  # Canvas
 )  # fmt: skip
@@ -114,11 +115,18 @@ def parse_date(text: str, zone: tzinfo | None, where: str) -> datetime:
 
 
 def parse_due(text: str, zone: tzinfo | None, where: str = "the deadline") -> datetime:
-    """Read a deadline; a day without a time ends at midnight."""
-    with suppress(ValueError):
-        end = datetime.combine(date.fromisoformat(text.strip()), time(23, 59, 59))
-        return parse_date(end.isoformat(), zone, where)
+    """Read a deadline; a day without a time ends at midnight, however it is written."""
+    day = text.strip().lstrip("'").strip()
+    for read_day in (date.fromisoformat, read_dotted_day):
+        with suppress(ValueError):
+            end = datetime.combine(read_day(day), time(23, 59, 59))
+            return parse_date(end.isoformat(), zone, where)
     return parse_date(text, zone, where)
+
+
+def read_dotted_day(text: str) -> date:
+    """Read a day such as 01.12.2026."""
+    return datetime.strptime(text, DOTTED).date()
 
 
 def parse_grace(text: str, where: str = "the grace") -> timedelta:

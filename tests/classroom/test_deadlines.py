@@ -38,8 +38,14 @@ def test_a_date_is_the_same_moment_in_every_form_and_zone(text):
     assert parse_date(text, BERLIN, "the date") == NOON
 
 
-def test_a_deadline_that_is_a_day_ends_with_it():
-    assert parse_due("2026-12-01", BERLIN) == NOON.replace(hour=22, minute=59, second=59)
+@pytest.mark.parametrize(
+    "text", ["2026-12-01", "20261201", "01.12.2026", "1.12.2026", " 01.12.2026 ", "'2026-12-01"]
+)
+def test_a_deadline_that_is_a_day_ends_with_it_in_every_form(text, tmp_path):
+    end = NOON.replace(hour=22, minute=59, second=59)
+    assert parse_due(text, BERLIN) == end
+    (tmp_path / "roster.csv").write_text(f"student,due\nanna,{text}\n", "utf8")
+    assert Roster.from_csv(tmp_path / "roster.csv", BERLIN).students["anna"].due == end
 
 
 def test_days_are_days_although_the_clocks_change():
