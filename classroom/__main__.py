@@ -18,6 +18,7 @@ from classroom.gradebook.commands import (
     fraction,
 )
 from classroom.gradebook.corrections import Corrections
+from classroom.gradebook.run_options import keep_options, recall_options
 from classroom.gradebook.tables import write_whole
 from classroom.grading.batch import grade_class, read_secret
 from classroom.grading.class_table import refuse_inside
@@ -106,7 +107,7 @@ def add_grade_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--cluster", default="", help="address of a dask scheduler")
     add_class_options(command)
     command.add_argument(
-        "--partial", type=fraction, default=0.0,
+        "--partial", type=fraction,
         help="share of the points that a wrong answer earns for the cases on which it is right",
     )  # fmt: skip
     command.add_argument(
@@ -188,6 +189,8 @@ def run_grade(arguments: argparse.Namespace) -> int:
         exercise[task]
     out = arguments.out or Path(f"grades-{arguments.exercise}.csv")
     refuse_inside(arguments.folder, out, arguments.secret)
+    if recalled := recall_options(arguments, out):
+        print(recalled)
     rules = class_rules(arguments)
     quiet_arithmetic()
     if not arguments.i_trust_these_students:
@@ -208,6 +211,7 @@ def run_grade(arguments: argparse.Namespace) -> int:
         if engine is None and (warning := memory_warning(jobs, plan.limits.memory)):
             print(warning, file=sys.stderr)
         results = grade_class(arguments.folder, plan, out, engine=engine, jobs=jobs, **rules)
+    keep_options(arguments, out)
     print(f"{len(results)} rows in {out}")
     return report_failures(results)
 

@@ -33,16 +33,14 @@ def add_class_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--roster", type=Path, help="a CSV: student, and if needed due and grace")
     command.add_argument("--dates", type=Path, help="a CSV with the columns student and date")
     command.add_argument("--due", help="the deadline, for example 2026-12-01T23:59")
-    command.add_argument("--zone", default="", help="of dates without one, as Europe/Berlin")
-    command.add_argument("--grace", default="0:00", help="hours and minutes that cost nothing")
+    command.add_argument("--zone", help="of dates without one, as Europe/Berlin")
+    command.add_argument("--grace", help="hours and minutes that cost nothing, as 0:15")
     command.add_argument(
-        "--late", type=fraction, default=0.1, help="share of the points lost for each day begun"
+        "--late", type=fraction, help="share of the points lost for each day begun; 0.1 otherwise"
     )
+    command.add_argument("--late-most", type=fraction, help="the largest share that can be lost")
     command.add_argument(
-        "--late-most", type=fraction, default=1.0, help="the largest share that can be lost"
-    )
-    command.add_argument(
-        "--attempts", choices=(LAST, BEST), default=LAST,
+        "--attempts", choices=(LAST, BEST),
         help="which of several submissions of a student counts",
     )  # fmt: skip
     command.add_argument(

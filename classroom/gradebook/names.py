@@ -33,6 +33,18 @@ def name_student(cell: str, students: Iterable[str]) -> str:
     return student
 
 
+def nearly_same(names: Iterable[str], others: Iterable[str]) -> list[tuple[str, str]]:
+    """Pair each name with the other that differs by a few letters or by the order of its words."""
+    forms = {sorted_words(other): other for other in others}
+    pairs = ((name, difflib.get_close_matches(sorted_words(name), forms, 1, 0.8)) for name in names)
+    return [(name, forms[near[0]]) for name, near in pairs if near]
+
+
+def sorted_words(name: str) -> str:
+    """Return the words of a name in the order of the alphabet: `Doe, Jane` is `jane doe` too."""
+    return " ".join(sorted(retyped(name[:100]).replace(",", " ").split()))
+
+
 def retyped(name: str) -> str:
     """Return the letters of a name as a spreadsheet may keep them: 00123 becomes 123."""
     plain = unicodedata.normalize("NFC", name).strip(" '").casefold()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from classroom.gradebook.corrections import Corrections
 from classroom.gradebook.deadlines import LatePolicy, names_in_short
+from classroom.gradebook.names import nearly_same
 from classroom.gradebook.roster import Roster, absent_grade
 from classroom.gradebook.tables import COMMAS, Dialect, read_table
 from classroom.grading.grades import SubmissionGrade
@@ -57,6 +58,15 @@ def finish_table(
     students = [result.student for result in results]
     if strangers := roster.strangers(students):
         say(f"not in the roster: {names_in_short(strangers)}")
-    present = [row.student for row in results if row.status != GradeStatus.NOT_HANDED_IN]
+        absent = roster.absent(handed_in(results))
+        for name, stranger in nearly_same(absent, strangers):
+            say(f"perhaps one student: {name} of the roster and {stranger}, who handed in. Write "
+                "the name in the roster as it was handed in, and grade again")  # fmt: skip
+    present = handed_in(results)
     for line in [*corrections.idle(results), *(late.unclear(present) if late else [])]:
         say(line)
+
+
+def handed_in(results: list[SubmissionGrade]) -> list[str]:
+    """The students whose work came in."""
+    return [row.student for row in results if row.status != GradeStatus.NOT_HANDED_IN]

@@ -20,10 +20,11 @@ from classroom.gradebook.deadlines import (
     zone_named,
 )
 from classroom.gradebook.roster import Roster
+from classroom.gradebook.run_options import recall_options
 from classroom.grading.grades import SubmissionGrade, TaskGrade
 from classroom.grading.grades_table import read_grades
 from classroom.status import GradeStatus
-from tests.classroom.test_gradebook import folder, grade, hand_in, row_of  # noqa: F401
+from tests.classroom.test_gradebook import Engine, folder, grade, hand_in, row_of  # noqa: F401
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOON = datetime(2026, 12, 1, 11, tzinfo=UTC)
@@ -176,6 +177,53 @@ def test_the_options_of_grade_become_the_rules_of_the_class(folder, tmp_path):  
         "grade", str(folder), "--exercise", "x", "--dates", str(path), "--due", "2026-12-01",
         "--zone", "UTC", "--late", "0.2", "--late-most", "0.4", "--attempts", "best",
     ])  # fmt: skip
+    assert recall_options(arguments, tmp_path / "grades.csv") == ""
     rules = class_rules(arguments)
     assert rules["late"].factor("anna") == pytest.approx(0.6)
     assert rules["attempts"] == "best"
+
+
+def grade_by_command(monkeypatch, folder, tmp_path, *options) -> int:  # noqa: F811
+    """Run the whole command, with an engine that starts no process."""
+    monkeypatch.setattr("classroom.grading.batch.process_pool", lambda *_: Engine())
+    return main(["grade", str(folder), "--exercise", "07_self_attention", "--tasks", "7.1", "7.2",
+                 "--out", str(tmp_path / "grades.csv"), "--secret", str(tmp_path / "s"),
+                 "--i-trust-these-students", *options])  # fmt: skip
+
+
+def test_a_run_without_options_uses_those_of_the_last_run_and_says_so(
+    folder, tmp_path, capsys, monkeypatch  # noqa: F811
+):  # fmt: skip
+    out = tmp_path / "grades.csv"
+    (tmp_path / "roster.csv").write_text("student\nanna\nben\ncarl\n", "utf8")
+    path = dates(tmp_path, "student,date\nanna,2026-12-03\n")
+    options = ["--roster", str(tmp_path / "roster.csv"), "--dates", str(path), "--due",
+               "2026-12-01", "--late", "0.2", "--zone", "UTC"]  # fmt: skip
+    assert grade_by_command(monkeypatch, folder, tmp_path, *options) == 0
+    assert "as in the last run" not in capsys.readouterr().out
+    before = out.read_bytes()
+    assert grade_by_command(monkeypatch, folder, tmp_path) == 0
+    assert out.read_bytes() == before, "carl keeps his row, and anna is late as before"
+    assert row_of(out, "carl")["status"] == "not handed in"
+    printed = capsys.readouterr().out
+    assert f"as in the last run: --roster {tmp_path / 'roster.csv'} --dates {path}" in printed
+    assert "--due 2026-12-01 --zone UTC --late 0.2 (delete" in printed
+    assert grade_by_command(monkeypatch, folder, tmp_path, "--late", "0.1") == 0
+    assert "--late" not in capsys.readouterr().out, "an option that is given wins"
+    assert float(row_of(out, "anna")["late factor"]) == pytest.approx(0.8)
+    (tmp_path / "grades.options.json").unlink()
+    assert grade_by_command(monkeypatch, folder, tmp_path) == 0
+    assert row_of(out, "anna")["late factor"] == "1"
+    (tmp_path / "grades.options.json").write_text("{", "utf8")
+    assert grade_by_command(monkeypatch, folder, tmp_path) == 2
+    assert "Delete it, and give all options" in capsys.readouterr().err
+
+
+def test_a_name_that_the_roster_spells_otherwise_is_named_with_its_pair(folder, tmp_path):  # noqa: F811
+    (tmp_path / "roster.csv").write_text("student\nanna\nBeispiel Bne\nzoe\n", "utf8")
+    (folder / "ben.ipynb").rename(folder / "Ben Beispiel.ipynb")
+    roster = Roster.from_csv(tmp_path / "roster.csv")
+    lines = grade(folder, tmp_path / "grades.csv", roster=roster)
+    assert lines[-1].startswith("perhaps one student: Beispiel Bne of the roster and Ben Beispiel")
+    assert "not in the roster: Ben Beispiel" in lines
+    assert not any("zoe" in line for line in lines)
