@@ -25,7 +25,8 @@ from classroom.gradebook.totals import (
     student_totals,
 )
 from classroom.grading.class_table import refuse_inside
-from classroom.grading.grades_table import adopt_edits, read_rows, rewrite_table
+from classroom.grading.grades_table import adopt_edits, read_grades, read_rows, rewrite_table
+from classroom.marking.marks import unmarked_line, with_unmarked
 
 
 def add_class_options(command: argparse.ArgumentParser) -> None:
@@ -138,6 +139,9 @@ def run_gradebook(arguments: argparse.Namespace) -> int:
     dialect = SEMICOLONS if arguments.semicolons else COMMAS
     write_whole(arguments.out, gradebook_csv(columns, totals, dialect), dialect.encoding)
     write_whole(arguments.page, gradebook_page(columns, totals, arguments.drop_lowest))
+    for path in arguments.grades:
+        if line := unmarked_line(path, with_unmarked(path, read_grades(path)[0])[1]):
+            print(line)
     for student, exercise in excused:
         if student not in names or exercise not in [column.exercise for column in columns]:
             print(f"nobody is excused by {student}, {exercise}: one of them is unknown")

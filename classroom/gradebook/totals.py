@@ -13,6 +13,7 @@ from classroom.gradebook.names import find_student
 from classroom.gradebook.tables import COMMAS, Dialect, read_table, table_text
 from classroom.grading.grades import SubmissionGrade, two_digits
 from classroom.grading.grades_table import read_grades
+from classroom.marking.marks import with_unmarked
 from classroom.report.statistics import not_judged
 from classroom.status import GradeStatus
 
@@ -49,7 +50,7 @@ def read_columns(paths: Iterable[Path], weights: Mapping[str, int | float]) -> l
     """Read the tables of grades; an exercise without a weight has the weight 1."""
     columns: list[ExerciseColumn] = []
     for path in paths:
-        results, _ = read_grades(path)
+        results, _ = with_unmarked(path, read_grades(path)[0])
         name = results[0].exercise
         if name in [column.exercise for column in columns]:
             raise ValueError(f"each table must be of another exercise; {path} is {name} again")

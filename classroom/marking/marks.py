@@ -7,10 +7,12 @@ of a student counts.
 from __future__ import annotations
 
 import getpass
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
 
+from classroom.gradebook.deadlines import names_in_short
 from classroom.gradebook.names import find_student
 from classroom.gradebook.tables import COMMAS, parse_number, read_table, write_table
 from classroom.grading.grades import SubmissionGrade, TaskGrade, two_digits
@@ -90,6 +92,37 @@ class Marks:
         comment = (mark.comment,) if mark.comment else ()
         points = two_digits(sum(numbers))
         return TaskGrade(task.task, status, points, task.most, (task.title, *sentences, *comment))
+
+
+def with_unmarked(
+    grades: Path, results: Sequence[SubmissionGrade]
+) -> tuple[list[SubmissionGrade], list[str]]:
+    """Count each task that waits for its mark as 0 points; return who waits too.
+
+    So every student of a table has the same maximum.
+    """
+    tasks = Marks(grades).tasks.values()
+    completed, waiting = [], []
+    for result in results:
+        known = {grade.task for grade in result.grades}
+        missing = tuple(
+            TaskGrade(task.task, GradeStatus.NOT_GRADED, 0, task.most, ("not marked yet",))
+            for task in tasks if task.task not in known
+        )  # fmt: skip
+        completed.append(replace(result, grades=result.grades + missing))
+        if missing:
+            waiting.append(result.student)
+    return completed, waiting
+
+
+def unmarked_line(grades: Path, waiting: list[str]) -> str:
+    """Say whose answers wait for a mark; empty if none does."""
+    if not waiting:
+        return ""
+    return (
+        f"not marked yet, and counted as 0: answers of {names_in_short(waiting)} in {grades}. "
+        "Mark them with `mark`, and run this again"
+    )
 
 
 def mark_now(result: SubmissionGrade, task: str, points: str, comment: str, by: str = "") -> Mark:

@@ -9,12 +9,14 @@ from typing import Any
 from classroom.gradebook.deadlines import names_in_short
 from classroom.gradebook.tables import read_table, write_whole
 from classroom.grading.grades_table import read_grades
+from classroom.marking.marks import unmarked_line, with_unmarked
 from classroom.platforms.uploads import (
     assignment_column,
     canvas_upload,
     feedback_archive,
     moodle_upload,
 )
+from classroom.status import GradeStatus
 
 
 def add_platform_commands(commands: Any) -> None:
@@ -36,19 +38,24 @@ def run_upload(arguments: argparse.Namespace) -> int:
     table = read_table(arguments.moodle or arguments.canvas)
     if arguments.out.resolve() in (table.path.resolve(), arguments.grades.resolve()):
         raise ValueError(f"{arguments.out} is one of the tables to read; name another with --out")
-    results, _ = read_grades(arguments.grades)
+    results, waiting = with_unmarked(arguments.grades, read_grades(arguments.grades)[0])
     if arguments.moodle:
         upload = moodle_upload(table, results)
     else:
         upload = canvas_upload(table, results, assignment_column(table, arguments.assignment))
     write_whole(arguments.out, upload.text)
     print(f"{upload.count} grades in {arguments.out}; the other rows stay as they were")
+    if line := unmarked_line(arguments.grades, waiting):
+        print(line)
     if upload.without_row:
         print(f"no row in {table.path} for {names_in_short(upload.without_row)}")
     if arguments.feedback:
         archive, left = feedback_archive(results, arguments.feedback)
         arguments.zip.write_bytes(archive)
         print(f"{len(results) - len(left)} pages in {arguments.zip}")
-        if left:
-            print(f"no page, or no number of Moodle's, for {names_in_short(left)}")
+        absent = [row.student for row in results if row.status == GradeStatus.NOT_HANDED_IN]
+        if others := [name for name in left if name not in absent]:
+            print(f"no page, or no number of Moodle's, for {names_in_short(others)}")
+        if absent:
+            print(f"no page is packed for {names_in_short(absent)}, who handed in nothing")
     return 0

@@ -136,6 +136,34 @@ def test_marks_count_in_the_table_the_pages_and_every_later_run(graded, folder):
     assert row_of(graded, "anna")["score"] == "10"
 
 
+def test_answers_that_wait_for_a_mark_are_named_and_every_student_has_the_same_maximum(
+    graded, folder, tmp_path, capsys  # noqa: F811
+):  # fmt: skip
+    desk = MarkingDesk(graded, folder)
+    desk.save("essay", 0, ["3", "2"], "")
+    desk.save("plot", 0, ["1"], "")
+    whole = 10 + 3 + 2 + 4
+    sheet, out = tmp_path / "worksheet.csv", tmp_path / "upload.csv"
+    sheet.write_text(
+        "Identifier,Full name,Grade,Last modified (grade),Feedback comments\n"
+        "Participant 1,anna,,-,\nParticipant 2,ben,,-,\n", "utf8"
+    )  # fmt: skip
+    assert main(["upload", str(graded), "--moodle", str(sheet), "--out", str(out)]) == 0
+    assert "not marked yet, and counted as 0: answers of ben in" in capsys.readouterr().out
+    comments = [row["Feedback comments"] for row in read_table(out).rows]
+    assert all(f"of {whole} points" in comment for comment in comments)
+    assert "essay not graded: not marked yet" in comments[1]
+    assert "not marked" not in comments[0]
+    book = tmp_path / "gradebook.csv"
+    assert main(["gradebook", str(graded), "--out", str(book), "--page",
+                 str(tmp_path / "g.html")]) == 0  # fmt: skip
+    assert "answers of ben in" in capsys.readouterr().out
+    assert f"07_self_attention of {whole}" in read_table(book).columns
+    assert [float(row["total %"]) for row in read_table(book).rows][1] == pytest.approx(
+        100 * 5 / whole, abs=0.01
+    )
+
+
 def test_marks_beyond_a_criterion_are_refused(graded, folder):  # noqa: F811
     desk = MarkingDesk(graded, folder)
     for points in (["4", "0"], ["-1", "0"], ["1"], ["x", "1"], ["nan", "1"]):
