@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help book draft serve pdf slides quizzes lab notebooks doctor install quick test nightly bench speeds \
+.PHONY: help book draft serve pdf slides quizzes lab notebooks doctor install quick test nightly bench speeds waits \
 	bundle bundle-check compat site links media audit portability update wheels clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -91,6 +91,10 @@ bench: .venv/.bench/.installed ## measure the speed against others in 25 quiet m
 
 speeds: .venv/.course node_modules/.installed ## measure the book, an edit and the notebooks in three quiet minutes
 	@$(BIN)/python -m benchmarks.building
+	@$(BIN)/python -m benchmarks.table --write
+
+waits: .venv/.course book ## measure what a reader of the page waits for, in one quiet minute
+	@$(BIN)/python -m benchmarks.in_the_page
 	@$(BIN)/python -m benchmarks.table --write
 
 bundle: book .venv/.course ## one archive for machines without a network, of this platform and Python

@@ -1,4 +1,4 @@
-"""What building the book takes, against what it may take."""
+"""What building the book and Python in its page take, against what they may take."""
 
 import json
 
@@ -11,6 +11,18 @@ LIMITS = {  # what was measured, in words, and the most seconds that it may take
     "test": ("`make test`, on two processors", 1200),
 }
 NOTEBOOK = 90
+WAITS = RESULTS / "in_the_page.json"
+WAITS_LIMITS = {  # what a reader of a page waits for, in words, and the most seconds
+    "verdict": ("From *Check* to the first verdict, nothing loaded before", 3),
+    "verdict, later visit": ("The same on a later visit", 3),
+    "next verdict": ("A further verdict", 0.3),
+    "cell": ("From *Run* to the output of a chapter's cell, nothing loaded before", 3),
+    "MiniLM": ("From *Open the real model* to its reading of a sentence", 5),
+    "MiniLM, later visit": ("The same on a later visit", 4),
+    "SmolLM2": ("From *Load SmolLM2* to the riddle's answer", 8),
+    "SmolLM2, later visit": ("The same on a later visit", 6),
+}
+SLOWEST = 8  # tokens a second
 
 
 def table() -> str:
@@ -45,3 +57,19 @@ def beyond(speeds: dict) -> list[str]:
     most = {key: limit for key, (_, limit) in LIMITS.items()}
     return [f"{key}: {time:.3g} s, of at most {most.get(key, NOTEBOOK)}"
             for key, time in taken.items() if time > most.get(key, NOTEBOOK)]  # fmt: skip
+
+
+def waits() -> str:
+    """The table of the waits on record."""
+    return waits_rendered(json.loads(WAITS.read_text("utf8")))
+
+
+def waits_rendered(known: dict) -> str:
+    """The waits against their limits."""
+    machine, taken = known["machine"], known["waits"]
+    lines = [f"Measured on {machine['date']}: {machine['processor']}, {known['cores']} processors, "
+             f"{known['browser']}.", "", "| | time | at most |", "|---|--:|--:|"]  # fmt: skip
+    for name, (words, most) in WAITS_LIMITS.items():
+        lines.append(f"| {words} | {taken[name]:.2g} s | {most} s |")
+    rate = f"{taken['tokens a second']:.2g}"
+    return "\n".join([*lines, f"| *Continue*, tokens a second | {rate} | at least {SLOWEST} |"])

@@ -176,6 +176,7 @@ def tables() -> dict[str, str]:
         "dropped": dropped(),
         "origins": origins(families),
         "speeds": speeds.table(),
+        "waits": speeds.waits(),
     }
 
 

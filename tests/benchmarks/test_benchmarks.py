@@ -227,6 +227,22 @@ def test_the_speeds_on_record_keep_their_limits():
     assert speeds.beyond(json.loads(speeds.BUILDING.read_text("utf8"))) == []
 
 
+def test_the_waits_in_the_page_on_record_keep_their_limits():
+    waits = json.loads(speeds.WAITS.read_text("utf8"))["waits"]
+    late = [name for name, (_, most) in speeds.WAITS_LIMITS.items() if waits[name] > most]
+    assert late == []
+    assert waits["tokens a second"] >= speeds.SLOWEST
+
+
+def test_the_waits_stand_against_their_limits():
+    names = dict.fromkeys(speeds.WAITS_LIMITS, 1.25)
+    known = {"machine": MACHINE, "browser": "Chromium 1", "cores": 2}
+    lines = speeds.waits_rendered(known | {"waits": names | {"tokens a second": 9.5}}).splitlines()
+    assert lines[0].startswith("Measured on 2001-02-03: an abacus, 2 processors, Chromium 1.")
+    assert "| The same on a later visit | 1.2 s | 6 s |" in lines
+    assert lines[-1] == "| *Continue*, tokens a second | 9.5 | at least 8 |"
+
+
 DRAFT = """
 import pathlib, sys, time
 page, built = (pathlib.Path(name) for name in sys.argv[1:])
