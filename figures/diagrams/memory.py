@@ -1,4 +1,4 @@
-"""A schematic of chapter 14: what travels between slow and fast memory in one attention head."""
+"""Schematics of chapter 14: what travels between two memories, and one row cut into tiles."""
 
 from collections.abc import Sequence
 
@@ -52,3 +52,38 @@ def _panel(axes: Axes, top: Length, title: str, trips: Sequence[Trip], work: str
         last = i == len(trips) - 1
         put_text(axes, x - 5 if last else x + 5, top + (84 if i % 2 else 116), name,
                  ha="right" if last else "left")  # fmt: skip
+
+
+KEPT = (  # of each tile, its two scores, and what is kept after it
+    (("ln 1", "ln 3"), ("m = ln 3", "ℓ = 4/3", "o = (4, 12)")),
+    (("ln 6", "ln 2"), ("m = ln 6", "ℓ = 2", "o = (12, 8)")),
+    (("ln 4", "ln 12"), ("m = ?", "ℓ = ?", "o = ?")),
+)  # fmt: skip
+
+
+@styled()
+def row_in_tiles() -> Figure:
+    """Draw one row of scores in three tiles, and the three numbers that run along below it."""
+    fig, axes = sheet(186)
+    put_text(axes, 4, 12, "one row of scores, cut into tiles", ha="left", weight="bold")
+    put_text(axes, 4, 96, "kept after each tile", ha="left", weight="bold")
+    for i, (scores, kept) in enumerate(KEPT):
+        x = 60 + 120 * i
+        put_box(axes, x, 42, 110, 36, "accent")
+        for side, score in zip((-26, 26), scores, strict=True):
+            put_box(axes, x + side, 42, 48, 24, "muted")
+            put_text(axes, x + side, 42, score)
+        put_arrow(axes, (x, 62), (x, 84))
+        for line, text in enumerate(kept):
+            put_text(axes, x, 118 + 20 * line, text, "accent" if "?" in text else "ink")
+        if i < len(KEPT) - 1:
+            put_arrow(axes, (x + 44, 118), (x + 76, 118))
+    put_text(axes, 180, 177, "a larger maximum m: multiply ℓ and o by c first", "muted")
+    return plots.figure(
+        fig,
+        alt="One row of six scores, cut into three tiles of two. Below each tile stands what is "
+        "kept after it: after tile one the maximum ln 3, the sum 4/3 and the weighted sum (4, 12); "
+        "after tile two ln 6, 2 and (12, 8); after tile three, question marks.",
+        caption="Only the maximum, the sum and the weighted sum run along the row, however long "
+        "it is.",
+    )

@@ -1,6 +1,10 @@
 """The schematic of chapter 14 draws the trips that the chapter counts."""
 
+from fractions import Fraction
+
 from figures.diagrams import memory
+
+VALUES = ((12, 0), (0, 12), (6, 0), (12, 6))  # of the first four keys in "By hand"
 
 
 def test_the_plain_way_moves_four_large_matrices_and_the_fused_way_none():
@@ -12,3 +16,15 @@ def test_the_plain_way_moves_four_large_matrices_and_the_fused_way_none():
     figure = memory.slow_and_fast_memory()
     for words in ("slow memory: large", "Q, K, V", "weights, V"):
         assert words in figure.svg
+
+
+def test_what_is_kept_after_a_tile_follows_from_the_scores_of_the_page():
+    scores = [Fraction(number) for number in (1, 3, 6, 2)]
+    for tiles in (1, 2):
+        kept = memory.KEPT[tiles - 1][1]
+        seen = scores[: 2 * tiles]  # e to the power of each score
+        terms = [score / max(seen) for score in seen]
+        pairs = list(zip(terms, VALUES, strict=False))
+        o = [sum(term * value[i] for term, value in pairs) for i in (0, 1)]
+        assert kept == (f"m = ln {max(seen)}", f"ℓ = {sum(terms)}", f"o = ({o[0]}, {o[1]})")
+    assert all(text in memory.row_in_tiles().svg for text in ("ln 12", "ℓ = 4/3", "o = (12, 8)"))
