@@ -62,32 +62,6 @@ def read_in_parts(
     return logits
 
 
-def write_by_steps(
-    answer: Any,
-    table: Any,
-    ids: Any,
-    new: int,
-    temperature: float | int,
-    top_p: float | int,
-    draws: Any,
-) -> dict[str, Any]:
-    """Give an answer a model with a cache to write with, and count the tokens that it reads."""
-    read = []
-
-    def step(ids: Any, cache: Any) -> tuple[Any, Any]:
-        """Read the new `ids` (n,) -> logits (n, vocab), cache"""
-        known = () if cache is None else cache
-        text = [*known, *(int(token) for token in ids)]
-        read.append(len(text) - len(known))
-        # A row depends on its token and on all that stands before it.
-        before = [sum(text[:i]) % len(table[1]) for i in range(len(known), len(text))]
-        return table[0][text[len(known) :]] + table[1][before], tuple(text)
-
-    text = answer(step, ids, new, temperature, top_p, draws)
-    once = sum(read) <= len(ids) + new
-    return {"text": text, "tokens": "read once each" if once else "read more than once"}
-
-
 def hand_over_report(answer: Any) -> Any:
     """Let an answer report on a training run; `checks.measures.own_report` examines the report."""
     report = answer()

@@ -1,7 +1,8 @@
-"""What an answer handed over, measured where it cannot reach: outside its own process.
+"""What an answer does, measured where it cannot reach: outside its own process.
 
-A driver lets an answer train beside it and hands over plain data; these functions say in words
-what the data is worth. An answer that forges the data must forge a model that predicts.
+A driver lets an answer train beside it and hands over plain data; the measures say in words what
+the data is worth. An answer that forges the data must forge a model that predicts.
+A driver of this file stays here, and so does the model that it lends to an answer elsewhere.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ from checks.drivers import known_and_new, small_model, tiny_stories
 TINY_BOUND = (math.log(5) + math.log(6)) / 10
 MOST_COMPARED = 5_000  # letters of a paragraph, which are looked for in the whole text
 VOCAB, SHORT_BOUND = 15, (3 * math.log(4) + 2 * math.log(5)) / 10
+
+
+def outside_driver(name: str) -> Callable | None:
+    """The way of calling of this name that stays outside the answer's process, if there is one."""
+    return {driver.__name__: driver for driver in DRIVERS}.get(name)
 
 
 def measure_named(name: str) -> Callable:
@@ -120,6 +126,36 @@ def losses(logits: Any, stories: Any) -> Any:
     return -picked.mean((1, 2))
 
 
+def write_by_steps(
+    answer: Any,
+    table: Any,
+    ids: Any,
+    new: int,
+    temperature: float | int,
+    top_p: float | int,
+    draws: Any,
+) -> dict[str, Any]:
+    """Give an answer a model with a cache to write with, and count the tokens that it reads."""
+    read = [0]
+    caches: set[tuple[int, ...]] = {()}
+
+    def step(ids: Any, cache: Any) -> tuple[Any, Any]:
+        """Read the new `ids` (n,) -> logits (n, vocab), cache"""
+        known = () if cache is None else tuple(int(token) for token in cache)
+        if known not in caches:
+            raise ValueError("the cache must be None, or one that the model returned; got another")
+        text = (*known, *(int(token) for token in ids))
+        read[0] += len(text) - len(known)
+        caches.add(text)
+        # A row depends on its token and on all that stands before it.
+        before = [sum(text[:i]) % len(table[1]) for i in range(len(known), len(text))]
+        return table[0][list(text[len(known) :])] + table[1][before], text
+
+    text = answer(step, ids, new, temperature, top_p, draws)
+    once = read[0] <= len(ids) + new
+    return {"text": text, "tokens": "read once each" if once else "read more than once"}
+
+
 def own_report(report: Any) -> Any:
     """Hold a report on a training run to its own text, and say in words what comes of it."""
     if not isinstance(report, dict):
@@ -156,3 +192,4 @@ def unigram_loss(known: bytes) -> float:
 
 
 MEASURES = (trained_model, own_model, own_report)
+DRIVERS = (write_by_steps,)

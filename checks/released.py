@@ -14,7 +14,7 @@ from typing import Any
 
 from checks.drivers import MODULES, driver_named
 from checks.feedback.named_ideas import outcome_of
-from checks.measures import measure_named
+from checks.measures import DRIVERS, measure_named, outside_driver
 from checks.run.call import Mistake, Outcome, argument_names
 from checks.run.nodes import Items, Mapping, Node
 from checks.run.plain_data import plain
@@ -85,7 +85,7 @@ def _task_fields(task: Task) -> dict[str, Any]:
     if not is_shown(task):
         return fields | {"later": True}
     cases = task.draw()
-    if task.call is not None and task.call.__module__ not in MODULES:
+    if task.call not in (None, *DRIVERS) and task.call.__module__ not in MODULES:
         raise ValueError(
             f"task {task.id}: write its `call` in {MODULES[0]}, so that a class gets it"
         )
@@ -174,7 +174,7 @@ def _outcome_of(fields: list[Any]) -> Outcome:
 
 def _driver(name: str) -> Callable:
     """A way of calling, which is passed by where the numbers are already known."""
-    way = driver_named(name)
+    way = outside_driver(name) or driver_named(name)
 
     def call(answer: Any, *args: Any) -> Any:
         return answer(*args) if isinstance(answer, KnownOutcomes) else way(answer, *args)

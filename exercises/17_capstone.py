@@ -16,9 +16,8 @@ from checks.capstone_drivers import (
     hand_over_report,
     read_in_parts,
     train_from_nothing,
-    write_by_steps,
 )
-from checks.measures import own_model, own_report
+from checks.measures import own_model, own_report, write_by_steps
 from checks.run.plain_data import is_tensor
 from exercises.frames import FRAMES
 from exercises.gpt2_by_parts import (

@@ -28,6 +28,7 @@ from checks.status import Status
 from checks.task import Case
 
 SECONDS = 10.0
+PATIENCE = 300.0  # seconds for what has a clock of its own, and for references
 IDLE = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
 
 
@@ -98,8 +99,10 @@ def observe(
     `copied` copies the arrays of the case for it.
     """
     seconds = SECONDS if seconds is None else seconds
-    if isinstance(answer, Elsewhere) and answer.runs(call):
-        return answer.observe(case, library, call, seconds)
+    if isinstance(answer, Elsewhere):
+        if answer.runs(call):
+            return answer.observe(case, library, call, seconds)
+        seconds = PATIENCE  # each request to its process has a clock of its own
     file = file or source_file(answer)
     args, kwargs = (convert(given, library, copied) for given in (case.args, case.kwargs))
     misfit = None if call else signature_misfit(answer, args, kwargs)

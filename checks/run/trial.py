@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from checks.run.call import Outcome, has_torch, observe, written_in
+from checks.run.call import PATIENCE, Outcome, has_torch, observe, written_in
 from checks.run.compare import compare
 from checks.run.errors import Mistake
 from checks.run.installed import is_installed
@@ -16,8 +16,6 @@ from checks.status import Status
 from checks.task import Case, Task
 from checks.wire.values import put_together
 
-# Seconds for a reference: what it imports for the first time, on a slow machine, is nobody's fault.
-PATIENCE = 300.0
 ENDS_EARLY = {Status.NOT_ATTEMPTED, Status.NOT_UNDERSTOOD, Status.TOO_SLOW}
 FOREIGN = ("AttributeError", "TypeError")  # what an answer for the other library raises
 OTHER_MEANING = {  # the error of a method of NumPy's that was called as torch's

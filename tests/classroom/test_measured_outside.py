@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from checks import judge
+from checks.measures import write_by_steps
 from checks.run.call import convert
 from checks.task import Case
 from classroom.grading.grades import SubmissionGrade
@@ -176,3 +177,61 @@ def test_a_trained_model_passes_there():
     source = "import torch\nfrom torch.nn.functional import cross_entropy\n"
     named = inspect.getsource(answer).replace("train_with_adamw", "train")
     assert graded("13_training", "13.9", source + named).score == 5
+
+
+WRITES = """
+import numpy as np
+def write(step, ids, new, temperature, top_p, draws):
+    text, cache = [int(token) for token in ids], None
+    waiting = list(text)
+    for draw in draws:
+        logits, cache = step(np.array(waiting), {cache})
+        row = np.asarray(logits)[-1]
+        weights = np.exp((row - row.max()) / (temperature or 1e-9))
+        order = np.argsort(-weights)
+        sums = weights[order].cumsum() / weights.sum()
+        kept = int((sums < top_p - 1e-12).sum()) + 1
+        sums = sums[:kept] / sums[kept - 1]
+        text.append(int(order[min((sums <= float(draw)).sum(), kept - 1)]))
+        waiting = {waiting}
+        {then}
+    return text
+"""
+RESET = """for cell in step.__closure__ or ():
+            if isinstance(cell.cell_contents, list):
+                cell.cell_contents[:] = [0] * len(cell.cell_contents)"""
+
+
+def writes(cache: str = "cache", waiting: str = "text[-1:]", then: str = "pass") -> str:
+    return WRITES.format(cache=cache, waiting=waiting, then=then)
+
+
+def test_a_text_written_with_the_cache_passes_where_the_model_is_outside():
+    assert graded("17_capstone", "17.4", writes()).score == 4
+
+
+def test_the_count_of_tokens_read_cannot_be_reset_by_the_answer():
+    result = graded("17_capstone", "17.4", writes("None", "list(text)", RESET))
+    assert result.score == 0
+    assert result.grades[0].misconceptions == ("M935",)
+
+
+@pytest.mark.nightly
+def test_a_cache_that_the_model_did_not_return_is_refused():
+    result = graded("17_capstone", "17.4", writes("tuple(text[:-1]) or None"))
+    assert result.score == 0
+
+
+def test_the_model_refuses_an_invented_cache_and_gives_no_table_away():
+    case = exercise_named("17_capstone")["17.4"].draw()[0]
+    seen = []
+
+    def answer(step, ids, *rest):
+        seen.append(step)
+        return ids
+
+    write_by_steps(answer, *case.args)
+    logits, cache = seen[0](case.args[1], None)
+    assert seen[0](case.args[1][:1], cache)[0].shape == (1, logits.shape[1])
+    with pytest.raises(ValueError, match="one that the model returned"):
+        seen[0](case.args[1], (1, 2))
