@@ -13,6 +13,7 @@ from checks.feedback.catalogue_file import CatalogueError, load_catalogue, text_
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADINGS = "headings.json"
+ADDRESS = "chapters/address.txt"  # of the book, in a folder that is handed out
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,13 @@ def is_written(read: str) -> bool:
     """Whether the page of a `chapters/05_scaling.html#anchor` exists."""
     page = read.partition("#")[0].removesuffix(".html")
     return page.removeprefix("chapters/") in _stored_headings() or (ROOT / f"{page}.md").exists()
+
+
+@functools.cache
+def book_address() -> str | None:
+    """The address of the book, or nothing, in a folder that is handed out; elsewhere None."""
+    path = ROOT / ADDRESS
+    return path.read_text("utf8").strip().rstrip("/") if path.exists() else None
 
 
 @functools.cache

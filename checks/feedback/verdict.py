@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from checks.feedback.blocks import Shown, html_with_code, row_of, side_by_side
-from checks.feedback.misconceptions import Misconception, heading_of, is_written
+from checks.feedback.misconceptions import Misconception, book_address, heading_of, is_written
 from checks.run.errors import Mistake
 from checks.status import Status
 from checks.task import Task
@@ -74,10 +74,9 @@ class Verdict:
 
     def _numbers_as_links(self) -> str:
         """The numbers of the misconceptions, small, each a link to its line in the list."""
-        links = (
-            f'<a class="course-idea" href="{LIST}#idea-{number}">{number}</a>'
-            for number in map(html.escape, self.misconceptions)
-        )
+        links: Iterable[str] = map(html.escape, self.misconceptions)
+        if book_address() is None:
+            links = (f'<a class="course-idea" href="{LIST}#idea-{n}">{n}</a>' for n in links)
         return f" <small>({', '.join(links)})</small>" if self.misconceptions else ""
 
 
@@ -115,9 +114,13 @@ def href(read: str) -> str:
 
 
 def link(read: str) -> str:
-    """The place in words, as a link to it."""
-    target, words = html.escape(href(read)), html.escape(place_in_words(read))
-    return f'<a class="course-read" href="{target}">{words}</a>'
+    """The place in words, as a link to it if the pages are here or the book has an address."""
+    page, anchor = split_read(read)
+    address, target = book_address(), href(read)
+    if address is not None:
+        target = f"{address}/chapters/{page}.html#{anchor}".rstrip("#") if address else ""
+    words = html.escape(place_in_words(read))
+    return f'<a class="course-read" href="{html.escape(target)}">{words}</a>' if target else words
 
 
 def place_in_words(read: str) -> str:

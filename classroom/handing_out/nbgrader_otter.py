@@ -46,7 +46,7 @@ def for_otter(notebook: NotebookNode, tasks: dict[str, Task]) -> NotebookNode:
     notebook.metadata.kernelspec["language"] = "python"  # otter asks for it
     settings = {
         "init_cell": True, "export_cell": False, "check_all_cell": False, "run_tests": False,
-        "files": ["lib", "checks", "exercises"], "requirements": "requirements.txt",
+        "files": ["lib", "checks", "exercises", "chapters"], "requirements": "requirements.txt",
         "generate": True, "tests": {"ok_format": False},
     }  # fmt: skip
     cells = [raw_cell("ASSIGNMENT CONFIG", settings)]

@@ -17,13 +17,12 @@ from typing import Any
 
 import nbformat
 import yaml
-from nbformat import NotebookNode
 
 from checks import Exercise
-from checks.feedback.misconceptions import misconceptions
-from checks.released import exercise_bytes, load_exercise
+from checks.feedback.misconceptions import ADDRESS, misconceptions
+from checks.released import exercise_bytes
 from classroom.handing_out.extract import extract_definitions
-from classroom.handing_out.nbgrader_otter import ENGINES
+from classroom.handing_out.notebook import for_engine, handed_out, unsolved_notebook
 from classroom.provided import exercise_named, provided_functions
 from classroom.sandbox.isolation import ROOT
 from classroom.unpacking.notebook_code import code_sources
@@ -32,20 +31,22 @@ READ_ME = """# {titles}
 
 1. Install Python 3.11, 3.12 or 3.13.
    Then say in this folder: `python -m pip install -r requirements.txt`
-2. Start with `jupyter lab`, and open the notebooks in {where}.
+2. Start with `jupyter lab`, and open {notebooks}.
+   Leave it in this folder: the checks lie beside it.
 3. Write your answers into the cells that wait for them, and run the check below each.
-4. Hand in the notebook, named as you were told.
+4. Save, and hand in this one file: {notebooks}.
+   Change its name only if you were told to.
 
 A check shows what is right on a few small cases.
 Your work is graded on others.
 """
 
 
-def release(names: list[str], out: Path, engine: str = "") -> list[Path]:
+def release(names: list[str], out: Path, engine: str = "", book: str = "") -> list[Path]:
     """Write the bundle of some exercises into a new folder, and scan it; the files that it holds.
 
     With an engine, nbgrader or otter, it is the source of an assignment there: its notebooks stand
-    at the top, beside all that they need.
+    at the top, beside all that they need. With the address of a book, links lead there.
 
     Raises: FileExistsError where something is there already, ValueError where one exercise gives
     what another asks for, and where the scan finds an answer.
@@ -54,33 +55,35 @@ def release(names: list[str], out: Path, engine: str = "") -> list[Path]:
         raise FileExistsError(f"the folder must be new or empty; {out} is not empty. Name another")
     exercises = {name: exercise_named(name) for name in names}
     given = merge_provided(exercises)
+    pages = {name: Path("" if engine else "exercises") / f"{name}.ipynb" for name in names}
     for name, exercise in exercises.items():
         write_file(out / "exercises" / f"{name}.checks", exercise_bytes(exercise))
-        page = out / ("" if engine else "exercises") / f"{name}.ipynb"
-        write_file(
-            page, nbformat.writes(for_engine(unsolved_notebook(name), out, name, engine)) + "\n"
-        )
-    write_file(out / "exercises" / "__init__.py", "")
-    write_file(out / "lib" / "__init__.py", "")
-    for path in sorted((ROOT / "checks").rglob("*.py")):
-        write_file(out / path.relative_to(ROOT), path.read_bytes())
-    write_file(
-        out / "checks/feedback/misconceptions.yml", misconceptions_of(list(exercises.values()))
-    )
-    for module, text in extract_definitions(given).items():
-        write_file(out / (module.replace(".", "/") + ".py"), text)
-        for package in Path(module.replace(".", "/")).parents[:-1]:
-            write_file(out / package / "__init__.py", "")
+        notebook = for_engine(handed_out(unsolved_notebook(name), book), out, name, engine)
+        write_file(out / pages[name], nbformat.writes(notebook) + "\n")
+    write_course(out, list(exercises.values()), given)
+    write_file(out / ADDRESS, f"{book}\n")
     write_file(out / "requirements.txt", "\n".join(required_pins(out)) + "\n")
-    titles, where = ", ".join(e.title for e in exercises.values()), "`exercises`"
-    write_file(
-        out / "README.md", READ_ME.format(titles=titles, where="this folder" if engine else where)
-    )
+    titles = ", ".join(exercise.title for exercise in exercises.values())
+    notebooks = ", ".join(f"`{page.as_posix()}`" for page in pages.values())
+    write_file(out / "README.md", READ_ME.format(titles=titles, notebooks=notebooks))
     leaked = leaked_answers(out, list(exercises.values()))
     if leaked:
         shutil.rmtree(out)
         raise ValueError(f"a release must hold no answer; got those of {', '.join(leaked)}")
     return sorted(path for path in out.rglob("*") if path.is_file())
+
+
+def write_course(out: Path, exercises: list[Exercise], given: dict[str, set[str]]) -> None:
+    """Write the checks, and the definitions of the course that the exercises give."""
+    write_file(out / "exercises" / "__init__.py", "")
+    write_file(out / "lib" / "__init__.py", "")
+    for path in sorted((ROOT / "checks").rglob("*.py")):
+        write_file(out / path.relative_to(ROOT), path.read_bytes())
+    write_file(out / "checks/feedback/misconceptions.yml", misconceptions_of(exercises))
+    for module, text in extract_definitions(given).items():
+        write_file(out / (module.replace(".", "/") + ".py"), text)
+        for package in Path(module.replace(".", "/")).parents[:-1]:
+            write_file(out / package / "__init__.py", "")
 
 
 def write_file(path: Path, content: str | bytes) -> None:
@@ -130,23 +133,6 @@ def functions_used(thing: Any, seen: frozenset[int] = frozenset()) -> set[int]:
         elif inspect.isfunction(value):
             used |= functions_used(value, seen | {id(thing)})
     return used
-
-
-def for_engine(notebook: NotebookNode, out: Path, name: str, engine: str) -> NotebookNode:
-    """The notebook with points where an engine gives them; a task that is judged later has none."""
-    if not engine:
-        return notebook
-    recorded = load_exercise(out / "exercises" / f"{name}.checks").tasks
-    return ENGINES[engine](notebook, {task.id: task for task in recorded if not task.later})
-
-
-def unsolved_notebook(name: str) -> NotebookNode:
-    """The notebook of an exercise as it is in the book, without outputs."""
-    notebook = nbformat.read(ROOT / "exercises" / f"{name}.ipynb", as_version=4)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
-    return notebook
 
 
 def misconceptions_of(exercises: list[Exercise]) -> str:

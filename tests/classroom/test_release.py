@@ -171,3 +171,58 @@ def test_a_folder_that_is_not_empty_is_not_written_into(tmp_path, capsys):
     assert "is not empty" in capsys.readouterr().err
     assert main(["release", "07_self_attention", "--out", str(tmp_path / "new")]) == 0
     assert "no answer" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_handed_out_notebook_installs_nothing_and_has_no_dead_link(bundles, name):
+    notebook = json.loads((bundles / name / "exercises" / f"{name}.ipynb").read_text("utf8"))
+    text = "".join("".join(cell["source"]) for cell in notebook["cells"])
+    for word in ("pip", "colab", "make lab", "](.", "](#"):
+        assert word not in text, word
+
+
+STUDENT = """
+import sys
+sys.meta_path = [finder for finder in sys.meta_path if "editable" not in repr(finder).lower()]
+sys.path = [folder for folder in sys.path if "site-packages" in folder or "lib/python" in folder]
+import json
+cells = [cell for cell in json.load(open(sys.argv[1]))["cells"] if cell["cell_type"] == "code"]
+try:
+    for cell in cells[:2]:
+        exec("".join(cell["source"]))
+    import checks
+    print(checks.__file__)
+    def weights(q, k):
+        return q @ k.T
+    print(check("5.2")._repr_html_())
+except ModuleNotFoundError as error:
+    print(error)
+"""
+
+
+def run_as_student(notebook: Path) -> str:
+    """The first cells of a notebook, run in its own folder without the course."""
+    settings = {"PATH": "/usr/bin:/bin", "ATTENTION_RECORD": "off", "PYTHONHASHSEED": "0"}
+    command = [sys.executable, "-c", STUDENT, notebook.name]
+    done = subprocess.run(command, cwd=notebook.parent, env=settings, capture_output=True,
+                          text=True)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_handed_out_notebook_finds_its_checks_and_says_so_where_it_cannot(bundles, tmp_path):
+    notebook = bundles / "05_scaling/exercises/05_scaling.ipynb"
+    printed = run_as_student(notebook)
+    assert str(bundles / "05_scaling" / "checks") in printed
+    assert "Read: chapter 5" in printed
+    assert "href" not in printed, "no page of the book is there"
+    alone = tmp_path / notebook.name
+    alone.write_bytes(notebook.read_bytes())
+    assert "Put this notebook back into the folder" in run_as_student(alone)
+
+
+def test_with_the_address_of_a_book_the_links_lead_there(tmp_path):
+    release(["05_scaling"], tmp_path / "out", book="https://example.org/book/")
+    notebook = tmp_path / "out/exercises/05_scaling.ipynb"
+    assert "](https://example.org/book/chapters/05_scaling.html" in notebook.read_text("utf8")
+    assert 'href="https://example.org/book/chapters/05_scaling.html#' in run_as_student(notebook)
