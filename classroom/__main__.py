@@ -20,15 +20,16 @@ from classroom.gradebook.commands import (
 from classroom.gradebook.corrections import Corrections
 from classroom.gradebook.run_options import keep_options, recall_options
 from classroom.gradebook.tables import write_whole
-from classroom.grading.batch import grade_class, read_secret
+from classroom.grading.batch import grade_class
 from classroom.grading.class_table import refuse_inside
 from classroom.grading.grader_pool import memory_warning
 from classroom.grading.grades import SubmissionGrade
 from classroom.grading.grades_table import read_grades
-from classroom.grading.secret_rounds import put_away_secret
+from classroom.grading.secret_rounds import put_away_secret, read_secret
 from classroom.grading.submission_grader import GradingPlan, checks_version
 from classroom.inspection.commands import add_inspection_commands
 from classroom.marking.commands import add_marking_commands
+from classroom.marking.marks import unmarked_line, with_unmarked
 from classroom.platforms.commands import add_platform_commands
 from classroom.provided import exercise_named
 from classroom.sandbox.doctor import examine_sandbox, require_sandbox
@@ -63,18 +64,19 @@ def command_line() -> argparse.ArgumentParser:
         "--engine", choices=["nbgrader", "otter"], default="",
         help="write the source of an assignment for this engine; for trusted students only",
     )  # fmt: skip
+    command.add_argument("--book", default="", help="address of the book, for links to it")
     command.set_defaults(run=run_release)
     add_grade_options(commands.add_parser("grade", help="grade a folder of submissions"))
     command = commands.add_parser("feedback", help="write a page for each student")
     command.add_argument("grades", type=Path, help="the table that `grade` wrote")
-    command.add_argument("--out", type=Path, default=Path("feedback"), help="a folder")
+    command.add_argument("--out", type=Path, help="a folder; `feedback` beside the table otherwise")
     command.add_argument("--book", default="", help="address of the book, for links to it")
     command.set_defaults(run=run_feedback)
     command = commands.add_parser("report", help="write a page about the class")
     command.add_argument("grades", type=Path, help="the table that `grade` wrote")
-    command.add_argument("--out", type=Path, default=Path("report.html"), help="a file")
+    command.add_argument("--out", type=Path, help="a file; report.html beside the table otherwise")
     command.add_argument(
-        "--feedback", type=Path, default=Path("feedback"),
+        "--feedback", type=Path,
         help="the folder that `feedback` wrote; the report links to its pages",
     )  # fmt: skip
     command.set_defaults(run=run_report)
@@ -128,7 +130,7 @@ def run_release(arguments: argparse.Namespace) -> int:
     """Write a folder for students."""
     from classroom.handing_out.release import release
 
-    files = release(arguments.exercises, arguments.out, arguments.engine)
+    files = release(arguments.exercises, arguments.out, arguments.engine, arguments.book)
     print(f"{len(files)} files in {arguments.out}, and no answer in them")
     return 0
 
@@ -136,11 +138,15 @@ def run_release(arguments: argparse.Namespace) -> int:
 def run_feedback(arguments: argparse.Namespace) -> int:
     """Write a page for each student."""
     results, exercise = read_grades(arguments.grades)
-    arguments.out.mkdir(parents=True, exist_ok=True)
+    results, waiting = with_unmarked(arguments.grades, results)
+    out = arguments.out or arguments.grades.with_name("feedback")
+    out.mkdir(parents=True, exist_ok=True)
     for result in results:
         page = feedback_page(result, exercise, arguments.book)
-        write_whole(arguments.out / page_name(result.student), page)
-    print(f"{len(results)} pages in {arguments.out}")
+        write_whole(out / page_name(result.student), page)
+    print(f"{len(results)} pages in {out}")
+    if line := unmarked_line(arguments.grades, waiting):
+        print(line)
     return 0
 
 
@@ -149,10 +155,11 @@ def run_report(arguments: argparse.Namespace) -> int:
     from classroom.report.class_report import links_from, report_page
 
     results, exercise = read_grades(arguments.grades)
-    link = links_from(arguments.out, arguments.feedback)
+    out = arguments.out or arguments.grades.with_name("report.html")
+    link = links_from(out, arguments.feedback or arguments.grades.with_name("feedback"))
     log = Corrections.beside(arguments.grades).entries
-    write_whole(arguments.out, report_page(results, exercise, log, link))
-    print(f"The report is in {arguments.out}")
+    write_whole(out, report_page(results, exercise, log, link))
+    print(f"The report is in {out}")
     return 0
 
 

@@ -50,9 +50,10 @@ class Submission:
 def list_submissions(folder: Path) -> list[Path]:
     """List the entries of a folder that are somebody's work, of any kind, by name."""
     if not folder.is_dir():
+        unpack = ". Unpack the archive of a platform first" * (folder.suffix.lower() == ".zip")
         raise NotADirectoryError(
             f"{folder} is not a folder; name one that holds a notebook, an archive, or a folder "
-            "for each student"
+            f"for each student{unpack}"
         )
     names = sorted(entry.name for entry in os.scandir(folder))
     return [folder / name for name in names if not name.startswith(".") and name not in NOISE]

@@ -119,10 +119,11 @@ def run_correct(arguments: argparse.Namespace) -> int:
         )
     corrections = Corrections.beside(arguments.grades)
     adopt_edits(arguments.grades, corrections, print)
+    before = corrections.apply(graded).score
     corrections.add([correction_now(graded, arguments.task, points, arguments.why, arguments.by)])
     rewrite_table(arguments.grades)
     result = corrections.apply(graded)
-    print(f"{graded.student}: {result.score} of {result.max_points} points, before {graded.score}; "
+    print(f"{graded.student}: {result.score} of {result.max_points} points, before {before}; "
           f"kept in {corrections.path}")  # fmt: skip
     return 0
 

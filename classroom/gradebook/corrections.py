@@ -14,7 +14,7 @@ from pathlib import Path
 
 from classroom.gradebook.names import find_student
 from classroom.gradebook.tables import COMMAS, parse_number, read_table, write_table
-from classroom.grading.grades import SubmissionGrade, TaskGrade, two_digits
+from classroom.grading.grades import BY_HAND, SubmissionGrade, TaskGrade, two_digits
 
 LATE, SCORE = "late factor", "score"  # what can be corrected besides the points of a task
 
@@ -72,9 +72,11 @@ class Corrections:
         grades = [corrected_task(grade, entries.get(grade.task)) for grade in result.grades]
         result = replace(result, grades=tuple(grades))
         if LATE in entries:
-            result = replace(result, late_factor=two_digits(entries[LATE].points))
+            result = replace(with_reason(result, entries[LATE], result.late_factor),
+                             late_factor=two_digits(entries[LATE].points))  # fmt: skip
         if SCORE in entries:
-            result = replace(result, corrected_score=two_digits(entries[SCORE].points))
+            result = replace(with_reason(result, entries[SCORE], result.score),
+                             corrected_score=two_digits(entries[SCORE].points))  # fmt: skip
         return result
 
     def idle(self, results: Iterable[SubmissionGrade]) -> list[str]:
@@ -111,8 +113,14 @@ def corrected_task(grade: TaskGrade, entry: Correction | None) -> TaskGrade:
     if entry is None:
         return grade
     points = two_digits(entry.points)
-    sentence = f"Corrected by hand from {grade.points:g} to {points:g} points. {entry.why}".strip()
+    sentence = f"{BY_HAND} from {grade.points:g} to {points:g} points. {entry.why}".strip()
     return replace(grade, points=points, sentences=(*grade.sentences, sentence))
+
+
+def with_reason(result: SubmissionGrade, entry: Correction, before: int | float) -> SubmissionGrade:
+    """Say in the message of a row why its late factor or its score was corrected."""
+    why = f"{BY_HAND}: the {entry.task} from {before:g} to {entry.points:g}. {entry.why}"
+    return replace(result, message="; ".join(filter(None, [result.message, why.strip(" .")])))
 
 
 def file_mark(result: SubmissionGrade) -> str:

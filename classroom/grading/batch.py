@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,10 +14,15 @@ from classroom.gradebook.attempts import BEST, LAST, best_attempts, paths_to_gra
 from classroom.gradebook.deadlines import LatePolicy
 from classroom.gradebook.roster import Roster
 from classroom.gradebook.tables import Dialect
-from classroom.grading.class_table import finish_table, log_absent, refuse_inside
+from classroom.grading.class_table import (
+    finish_table,
+    log_absent,
+    refuse_inside,
+    refuse_table,
+    with_points_by_hand,
+)
 from classroom.grading.grader_pool import process_pool
 from classroom.grading.grades import SubmissionGrade
-from classroom.grading.grades_table import refuse_table
 from classroom.grading.results_log import ResultsLog
 from classroom.grading.submission_grader import (
     GradingPlan,
@@ -29,6 +31,7 @@ from classroom.grading.submission_grader import (
     unsolved,
     with_version,
 )
+from classroom.platforms.downloads import refuse_download
 from classroom.platforms.names import parse_names, platform_students
 from classroom.processes import SupervisedPool
 from classroom.provided import exercise_named
@@ -43,21 +46,6 @@ from classroom.submissions import (
 
 MAX_USERS = 1_000  # sandboxes that may run side by side, each as a different user
 LITTLE_MEMORY = 64 * 2**20  # bytes to unpack a file while others are graded
-
-
-def read_secret(path: Path) -> bytes:
-    """Read the secret of the hidden cases; the first use creates it, for its owner alone."""
-    with suppress(FileExistsError):
-        created = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(created, "w") as file:
-            file.write(secrets.token_hex(32) + "\n")
-    text = path.read_text("utf8").strip()
-    if len(text) < 16:
-        raise ValueError(
-            f"{path} must hold a secret of at least 16 characters; got {len(text)}. "
-            "Restore the file, or name another one with --secret"
-        )
-    return text.encode()
 
 
 def result_key(submission: Submission, plan: GradingPlan) -> str:
@@ -88,7 +76,7 @@ def grade_class(
 ) -> list[SubmissionGrade]:
     """Grade every submission, log each result at once, and write the table at the end."""
     refuse_inside(folder, out)
-    entries = list_submissions(folder)
+    refuse_download(entries := list_submissions(folder))
     names = platform_students(entries)
     students = group_by_student(entries, names.get)
     if hidden := hidden_entries(folder):
@@ -100,15 +88,15 @@ def grade_class(
         numbers = {path: name.number for path, name in parse_names(entries).items()}
         work = [(roster.rename(student, numbers.get(paths[-1], "")), paths)
                 for student, paths in paths_to_grade(students, attempts)]  # fmt: skip
-        results = []
+        results, by_hand = [], with_points_by_hand(out)
         start = time.monotonic()
         executor = engine or process_pool(jobs, plan.exercise)
         try:
             for count, result in enumerate(grade_all(work, plan, log, executor, jobs), 1):
                 factor = late.factor(result.student, result.file) if late else 1.0
-                results.append(result.with_credit(plan.partial_credit, factor))
+                results.append(result := result.with_credit(plan.partial_credit, factor))
                 seconds = time.monotonic() - start
-                say(progress_line(count, len(work), seconds, results[-1]))
+                say(progress_line(count, len(work), seconds, by_hand(result), result.score))
         finally:
             if engine is None:
                 executor.shutdown(wait=False, cancel_futures=True)
@@ -234,9 +222,15 @@ def merge_grades(
     return replace(fresh, grades=tuple(ordered)).with_status()
 
 
-def progress_line(count: int, total: int, seconds: float, result: SubmissionGrade) -> str:
-    """One line: how far the run is, how long it still takes, and the last result."""
+def progress_line(
+    count: int, total: int, seconds: float, result: SubmissionGrade, gave: int | float | None = None
+) -> str:
+    """One line: how far the run is, how long it still takes, and the last result.
+
+    `gave` is the score before marks and corrections by hand.
+    """
+    by_hand = "" if gave in (None, result.score) else f", by hand; the grader gave {gave}"
     left = seconds / count * (total - count)
     clock = f"{left // 60:.0f} min {left % 60:.0f} s left"
     return f"{count}/{total}  {clock:>16}  {result.student[:40]}: {result.status}, " \
-           f"{result.score} of {result.max_points}"  # fmt: skip
+           f"{result.score} of {result.max_points}{by_hand}"  # fmt: skip

@@ -11,14 +11,20 @@ from classroom.gradebook.names import nearly_same
 from classroom.gradebook.roster import Roster, absent_grade
 from classroom.gradebook.tables import COMMAS, Dialect, read_table
 from classroom.grading.grades import SubmissionGrade
-from classroom.grading.grades_table import adopt_edits, write_grades
+from classroom.grading.grades_table import (
+    adopt_edits,
+    changed_cells,
+    read_rows,
+    write_grades,
+)
 from classroom.grading.results_log import ResultsLog
 from classroom.grading.submission_grader import GradingPlan
+from classroom.marking.marks import Marks
 from classroom.status import GradeStatus
 
 
 def refuse_inside(folder: Path, *paths: Path) -> None:
-    """Refuse a file of the teacher's among the submissions: it would become a student."""
+    """Refuse a file of the teacher's among the submissions, or where students get it."""
     for path in paths:
         if folder.resolve() in path.resolve().parents:
             raise ValueError(
@@ -27,6 +33,36 @@ def refuse_inside(folder: Path, *paths: Path) -> None:
             )
         if path.is_dir() or path.suffix == ".jsonl":
             raise ValueError(f"{path} must be a file such as grades.csv. Name another one")
+        for above in path.resolve().parents:
+            if any((above / "exercises").glob("*.checks")):
+                raise ValueError(
+                    f"{path} lies in {above.name}, the folder that students get. "
+                    "Name a place outside this folder"
+                )
+
+
+def refuse_table(out: Path, exercise: str, log: ResultsLog) -> None:
+    """Refuse to write over a table of another exercise, or one that `grade` did not write."""
+    others = {result.exercise for result in log.known.values()} - {exercise}
+    if others:
+        raise ValueError(
+            f"{out} holds the grades of {', '.join(sorted(others))}, and this run grades "
+            f"{exercise}. Name another file with --out"
+        )
+    if out.exists() and not log.known:
+        raise ValueError(
+            f"{out} exists, and there is no {log.path.name} beside it from which `grade` made it. "
+            "Name another file with --out, or move this one away"
+        )
+    if out.exists():
+        read_rows(out)  # a cell that cannot be read is told before anything is graded
+
+
+def with_points_by_hand(path: Path) -> Callable[[SubmissionGrade], SubmissionGrade]:
+    """Return a function that gives a result the marks and corrections that its table will show."""
+    corrections, marks = Corrections.beside(path), Marks(path)
+    corrections.entries += changed_cells(path, read_rows(path)[0]) if path.exists() else []
+    return lambda result: corrections.apply(marks.apply(result))
 
 
 def log_absent(

@@ -10,6 +10,7 @@ from classroom.status import SEVERITY, GradeStatus
 # Letters that are kept: what an answer returns, or calls its classes, can be megabytes.
 MOST_SENTENCE = 2_000
 MOST_SHOWN = 20_000
+BY_HAND = "Corrected by hand"  # begins a sentence that a teacher's correction adds
 
 
 @dataclass(frozen=True)
@@ -76,13 +77,9 @@ class SubmissionGrade:
 
     @property
     def summary(self) -> str:
-        """The message of the row: the tasks that were attempted and not passed, with reasons."""
-        quiet = (GradeStatus.PASSED, GradeStatus.NOT_ATTEMPTED)
-        parts = [
-            f"{grade.task} {grade.status}: {''.join(grade.sentences[:1])}"[:200]
-            for grade in self.grades if grade.status not in quiet and grade.sentences
-        ]  # fmt: skip
-        return "; ".join([*filter(None, [self.message]), *parts])[:2000]
+        """The message of the row: why tasks lost points, and why a teacher corrected them."""
+        parts = [reason for grade in self.grades if (reason := short_reason(grade))]
+        return "; ".join([*filter(None, [self.message]), *parts]).replace(".; ", "; ")[:2000]
 
     @property
     def score(self) -> int | float:
@@ -95,6 +92,15 @@ class SubmissionGrade:
     def max_points(self) -> int:
         """The points that could be earned."""
         return sum(grade.max_points for grade in self.grades)
+
+
+def short_reason(grade: TaskGrade) -> str:
+    """Return the first sentence about a task that lost points, and why a teacher corrected it."""
+    quiet = grade.status in (GradeStatus.PASSED, GradeStatus.NOT_ATTEMPTED)
+    first = [] if quiet else [sentence[:180] for sentence in grade.sentences[:1]]
+    corrected = [sentence[:300] for sentence in grade.sentences if sentence.startswith(BY_HAND)]
+    reasons = " ".join(first + corrected)
+    return f"{grade.task} {grade.status}: {reasons}" if reasons else ""
 
 
 def two_digits(number: int | float) -> int | float:

@@ -30,7 +30,7 @@ from classroom.gradebook.tables import (
     write_whole,
 )
 from classroom.grading.grades import SubmissionGrade, two_digits
-from classroom.grading.results_log import ResultsLog, known_results
+from classroom.grading.results_log import known_results
 from classroom.marking.marks import Marks
 from classroom.provided import exercise_named
 
@@ -185,16 +185,20 @@ def read_grades(path: Path) -> tuple[list[SubmissionGrade], Exercise]:
     return [row.shown for row in rows], exercise
 
 
+def changed_cells(path: Path, rows: Iterable[GradedRow]) -> list[Correction]:
+    """The cells of a table that were changed since it was written, as corrections."""
+    return [
+        correction_now(row.graded, name, value, f"changed in {path.name}")
+        for row in rows for name, value in row.edits.items()
+    ]  # fmt: skip
+
+
 def adopt_edits(path: Path, corrections: Corrections, say: Callable[[str], None]) -> None:
     """Turn each cell of the table that was changed by hand into a correction, and say so."""
     if not path.exists():
         return
     rows, _ = read_rows(path)
-    entries: list[Correction] = [
-        correction_now(row.graded, name, value, f"changed in {path.name}")
-        for row in rows for name, value in row.edits.items()
-    ]  # fmt: skip
-    if entries:
+    if entries := changed_cells(path, rows):
         corrections.add(entries)
         say(f"{len(entries)} cells of {path} were changed by hand: {corrections.path} keeps them")
     known = {result_mark(row.graded) for row in rows}
@@ -229,20 +233,3 @@ def rewrite_table(path: Path) -> None:
     checked = [replace(row.graded, grades=tuple(
         grade for grade in row.graded.grades if grade.task in known)) for row in rows]  # fmt: skip
     write_grades(path, checked, corrections, read_table(path).dialect)
-
-
-def refuse_table(out: Path, exercise: str, log: ResultsLog) -> None:
-    """Refuse to write over a table of another exercise, or one that `grade` did not write."""
-    others = {result.exercise for result in log.known.values()} - {exercise}
-    if others:
-        raise ValueError(
-            f"{out} holds the grades of {', '.join(sorted(others))}, and this run grades "
-            f"{exercise}. Name another file with --out"
-        )
-    if out.exists() and not log.known:
-        raise ValueError(
-            f"{out} exists, and there is no {log.path.name} beside it from which `grade` made it. "
-            "Name another file with --out, or move this one away"
-        )
-    if out.exists():
-        read_rows(out)  # a cell that cannot be read is told before anything is graded

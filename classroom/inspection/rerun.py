@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from checks import Task
 from checks.notebook import defines
-from classroom.grading.grades import SubmissionGrade, TaskGrade
+from classroom.grading.grades import BY_HAND, SubmissionGrade, TaskGrade
 from classroom.grading.submission_grader import GradingPlan, SubmissionGrader, grade_submission
 from classroom.sandbox.remote_answer import answer_named
 from classroom.sandbox.sandbox import Sandbox, SandboxEndedError
@@ -110,3 +111,19 @@ def rerun_text(rerun: Rerun, plan: GradingPlan) -> str:
     if not any(kept.strip() for _, kept in rerun.pieces):
         text.add("nothing")
     return "\n".join(text.lines)
+
+
+def by_hand_lines(rerun: SubmissionGrade, rows: Sequence[SubmissionGrade]) -> list[str]:
+    """What the table says otherwise about this submission: marks and corrections by hand."""
+    row = next((row for row in rows if row.file == rerun.file), None)
+    if row is None:
+        return [f"\nNo row of the table is about {rerun.file}."] if rows else []
+    ran = {grade.task: grade.points for grade in rerun.grades}
+    lines = Lines()
+    lines.add(f"\nYour table says {row.score} of {row.max_points} for the whole. {row.message}")
+    for grade in row.grades:
+        if grade.task in ran and grade.points != ran[grade.task]:
+            why = " ".join(text for text in grade.sentences if text.startswith(BY_HAND))
+            points = f"{grade.points:g} of {grade.max_points}"
+            lines.add(f"Your table says {points} for {grade.task}. {why}")
+    return lines.lines

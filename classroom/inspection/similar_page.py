@@ -7,20 +7,27 @@ from pathlib import Path
 
 from classroom.feedback_pages import render
 from classroom.inspection.similarity import ClassRuns, SimilarPair, marked_lines
+from classroom.platforms.downloads import refuse_download
 from classroom.platforms.names import platform_students
 from classroom.submissions import group_by_student, list_submissions, read_submission
 
 
-def read_texts(folder: Path) -> dict[str, str]:
-    """The code of each student's newest submission; one that cannot be read is left out."""
-    entries = list_submissions(folder)
+def read_texts(folder: Path) -> tuple[dict[str, str], list[str]]:
+    """The code of each student's newest submission, and whose cannot be read."""
+    refuse_download(entries := list_submissions(folder))
     groups = group_by_student(entries, platform_students(entries).get)
-    texts = {}
-    for student, paths in groups.items():
-        sources = read_submission(paths).sources
-        if sources:
-            texts[student] = "\n\n".join(sources)
-    return texts
+    texts = {student: "\n\n".join(read_submission(paths).sources)
+             for student, paths in groups.items()}  # fmt: skip
+    unread = [student for student, text in texts.items() if not text]
+    return {student: text for student, text in texts.items() if text}, unread
+
+
+def same_code(texts: Mapping[str, str]) -> list[list[str]]:
+    """The students whose code is the same to the letter, in groups."""
+    groups: dict[str, list[str]] = {}
+    for student, text in texts.items():
+        groups.setdefault(text.strip(), []).append(student)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def similar_page(
@@ -36,7 +43,8 @@ def similar_page(
         for pair in pairs for rare in [runs.rare_in_both(pair.first, pair.second)]
     ]  # fmt: skip
     return render(
-        "inspection/similar.html", shown=shown, count=len(texts), share=share,
+        "inspection/similar.html",
+        shown=shown, count=len(texts), share=share, same=same_code(texts),
     )  # fmt: skip
 
 

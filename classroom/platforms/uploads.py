@@ -14,15 +14,16 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from classroom.feedback_pages import page_name
 from classroom.gradebook.names import find_student
+from classroom.gradebook.roster import digits_of
 from classroom.gradebook.tables import CsvTable, escape_cell
 from classroom.grading.grades import SubmissionGrade, two_digits
-from classroom.platforms.names import CANVAS, MOODLE, parse_name
+from classroom.platforms.names import CANVAS, MOODLE, PlatformName, parse_name
 from classroom.report.statistics import in_statistics
 
 COMMENTS = "Feedback comments"
@@ -55,7 +56,7 @@ def match_rows(
     by_name = {result.student: result for result in results}
     rows = {}
     for n, row in enumerate(table.rows):
-        digits = "".join(re.findall(r"\d+$", row.get(number, "").strip()))
+        digits = digits_of(row.get(number, ""))
         student = find_student(row.get(name, "").strip(), by_name)
         result = by_number.get(digits) or by_name.get(student or "")
         if result is not None:
@@ -81,9 +82,15 @@ def moodle_upload(table: CsvTable, results: Sequence[SubmissionGrade]) -> Upload
             points = scaled(result, table.rows[n].get("Maximum Grade", ""))
             table.rows[n]["Grade"] = str(points)
             if COMMENTS in table.columns:
-                comment = f"{result.score:g} of {result.max_points} points. {result.summary}"
-                table.rows[n][COMMENTS] = escape_cell(comment.strip()[:1000])
+                table.rows[n][COMMENTS] = escape_cell(comment_on(result))
     return finished(table, results, matched)
+
+
+def comment_on(result: SubmissionGrade) -> str:
+    """The comment that a student reads: the points, what lateness cost, and the reasons."""
+    late = f" Late: {result.late_factor:g} of the points of the tasks count."
+    points = f"{result.score:g} of {result.max_points} points."
+    return f"{points}{late * (result.late_factor != 1)} {result.summary}".strip()[:1000]
 
 
 def canvas_upload(table: CsvTable, results: Sequence[SubmissionGrade], assignment: str) -> Upload:
@@ -112,22 +119,48 @@ def finished(
     return Upload(text.getvalue(), len(graded), missing)
 
 
-def feedback_archive(results: Sequence[SubmissionGrade], pages: Path) -> tuple[bytes, list[str]]:
+@dataclass(frozen=True)
+class Archive:
+    """Feedback pages for Moodle, how many, and the students for whom something is missing."""
+
+    packed: bytes
+    count: int
+    without_page: list[str]
+    without_number: list[str]
+
+
+def feedback_archive(
+    results: Sequence[SubmissionGrade], pages: Path, numbers: Mapping[str, PlatformName]
+) -> Archive:
     """Pack feedback pages under the names by which Moodle gives them to students.
 
-    Returns the archive, and the students without a page or without Moodle's number.
+    A name is that of the submitted file, or else the one in `numbers`.
     """
-    packed, left = io.BytesIO(), []
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+    packed, archive = io.BytesIO(), Archive(b"", 0, [], [])
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
         for result in results:
-            name, page = parse_name(result.file), pages / page_name(result.student)
-            if name is None or not page.is_file():
-                left.append(result.student)
-                continue
-            # Moodle splits at underscores, and takes what stands second as the number.
-            plain = re.sub(r"[_/\\]+", " ", name.name)
-            archive.write(page, f"{plain}_{name.number}_{FEEDBACK}")
-    return packed.getvalue(), left
+            name = parse_name(result.file) or numbers.get(result.student)
+            page = pages / page_name(result.student)
+            if not page.is_file():
+                archive.without_page.append(result.student)
+            elif name is None:
+                archive.without_number.append(result.student)
+            else:
+                # Moodle splits at underscores, and takes what stands second as the number.
+                plain = re.sub(r"[_/\\]+", " ", name.name)
+                file.write(page, f"{plain}_{name.number}_{FEEDBACK}")
+        count = len(file.namelist())
+    return replace(archive, packed=packed.getvalue(), count=count)
+
+
+def moodle_numbers(table: CsvTable, results: Sequence[SubmissionGrade]) -> dict[str, PlatformName]:
+    """The name and the number of each student in Moodle's worksheet."""
+    matched = match_rows(table, results, "Identifier", "Full name")
+    rows = {result.student: table.rows[n] for n, result in matched.items()}
+    return {
+        student: PlatformName(row.get("Full name") or student, number)
+        for student, row in rows.items() if (number := digits_of(row.get("Identifier", "")))
+    }  # fmt: skip
 
 
 def assignment_column(table: CsvTable, words: str) -> str:

@@ -159,9 +159,9 @@ def probe_memory() -> SandboxFinding:
 def describe_control_group() -> SandboxFinding:
     """Say how memory is limited; both ways are sound."""
     if control_group(Limits()):
-        return SandboxFinding("a control group of systemd limits memory", True)
+        return SandboxFinding("a cgroup of systemd limits memory", True)
     how = "what makes memory out of sight is refused, and the rest is measured ten times a second"
-    return SandboxFinding("memory is limited without a control group", True, how)
+    return SandboxFinding("memory is limited without a cgroup", True, how)
 
 
 def require_sandbox() -> None:

@@ -18,8 +18,9 @@ from classroom.gradebook.corrections import Correction, Corrections
 from classroom.gradebook.names import find_student, name_student
 from classroom.gradebook.tables import SEMICOLONS, read_table, table_text
 from classroom.grading.batch import grade_class
+from classroom.grading.class_table import refuse_table
 from classroom.grading.grades import SubmissionGrade, TaskGrade
-from classroom.grading.grades_table import grades_csv, read_grades, refuse_table
+from classroom.grading.grades_table import grades_csv, read_grades
 from classroom.grading.results_log import ResultsLog
 from classroom.grading.submission_grader import GradingPlan
 from classroom.status import GradeStatus
@@ -138,7 +139,9 @@ def test_the_command_corrects_says_why_to_the_student_and_takes_it_back(folder, 
     assert ben.grades[1].sentences[-1] == (
         "Corrected by hand from 0 to 2.5 points. Your scale was right."
     )
+    capsys.readouterr()
     assert main([*asked, "undo", "--why", "No."]) == 0
+    assert "5 of 10 points, before 7.5" in capsys.readouterr().out
     assert row_of(out, "ben")["score"] == "5"
     entries = Corrections.beside(out).entries
     assert [(entry.points, entry.by) for entry in entries] == [
@@ -381,3 +384,27 @@ def test_warnings_about_numbers_of_students_stay_off_the_terminal(monkeypatch):
     assert "RuntimeWarning" in subprocess.run(command, capture_output=True, text=True).stderr
     quiet_arithmetic()
     assert subprocess.run(command, capture_output=True, text=True).stderr == ""
+
+
+def test_the_lines_of_a_run_show_what_a_teacher_changed_and_what_the_grader_gave(folder, tmp_path):
+    out = tmp_path / "grades.csv"
+    grade(folder, out)
+    change(out, "anna", **{"7_1": "2"})
+    main(["correct", str(out), "ben", "7.2", "3", "--why", "x"])
+    lines = grade(folder, out)
+    assert any("ben: wrong, 8 of 10, by hand; the grader gave 5" in line for line in lines)
+    assert any("anna: passed, 7 of 10, by hand; the grader gave 10" in line for line in lines)
+
+
+def test_the_reason_for_a_late_factor_and_for_a_score_is_in_the_message(folder, tmp_path):
+    out = tmp_path / "grades.csv"
+    grade(folder, out)
+    for what, number, why in (("late factor", "0.5", "The tram."), ("score", "9", "We talked.")):
+        assert main(["correct", str(out), "anna", what, number, "--why", why]) == 0
+    anna = read_grades(out)[0][0]
+    assert anna.message == (
+        "Corrected by hand: the late factor from 1 to 0.5. The tram; "
+        "Corrected by hand: the score from 5 to 9. We talked"
+    )
+    grade(folder, out)
+    assert row_of(out, "anna")["message"] == anna.message, "a new run says it once"

@@ -22,11 +22,13 @@ from classroom.feedback_pages import feedback_page
 from classroom.gradebook.deadlines import LatePolicy
 from classroom.gradebook.tables import UnwritableError, escape_cell, write_whole
 from classroom.grading import batch, submission_grader
-from classroom.grading.batch import grade_class, read_secret
+from classroom.grading.batch import grade_class
+from classroom.grading.class_table import refuse_inside
 from classroom.grading.grades import SubmissionGrade, TaskGrade, from_json
 from classroom.grading.grades_table import grades_csv, read_grades
 from classroom.grading.hidden_cases import hidden_task
 from classroom.grading.results_log import ResultsLog
+from classroom.grading.secret_rounds import read_secret
 from classroom.grading.submission_grader import GradingPlan
 from classroom.provided import exercise_named, provided_functions
 from classroom.status import GradeStatus
@@ -401,3 +403,25 @@ def test_time_left_is_shown():
     line = batch.progress_line(10, 40, 60.0, marked())
     assert line.startswith("10/40")
     assert "3 min 0 s left" in line
+
+
+def test_marks_and_secrets_do_not_lie_where_students_get_them(tmp_path):
+    handout, folder = tmp_path / "handout", tmp_path / "submissions"
+    (handout / "exercises").mkdir(parents=True)
+    (handout / "exercises" / "07_self_attention.checks").touch()
+    refuse_inside(folder, tmp_path / "grades.csv")
+    for path in (handout / "grades.csv", handout / "exercises" / "deep" / "grading.secret"):
+        with pytest.raises(ValueError, match="lies in handout, the folder that students get"):
+            refuse_inside(folder, path)
+
+
+def test_git_ignores_what_a_teacher_keeps():
+    kept = [
+        "grading.secret",
+        "grading.secret.s1",
+        "week-3/marks/grades.csv",
+        "class.csv",
+        "gradebook.csv",
+    ]
+    done = subprocess.run(["git", "check-ignore", *kept], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.split() == kept

@@ -14,8 +14,10 @@ from classroom.feedback_pages import page_name
 from classroom.gradebook.deadlines import LatePolicy, parse_date, zone_named
 from classroom.gradebook.roster import Roster
 from classroom.gradebook.tables import read_table, write_whole
+from classroom.grading.grades import TaskGrade
 from classroom.grading.grades_table import grades_csv
 from classroom.grading.results_log import ResultsLog
+from classroom.platforms.downloads import refuse_download
 from classroom.platforms.names import (
     CANVAS,
     MOODLE,
@@ -24,8 +26,14 @@ from classroom.platforms.names import (
     parse_names,
     platform_students,
 )
-from classroom.platforms.uploads import feedback_archive, moodle_upload
+from classroom.platforms.uploads import (
+    comment_on,
+    feedback_archive,
+    moodle_numbers,
+    moodle_upload,
+)
 from classroom.report.statistics import GRADER_FAILED
+from classroom.status import GradeStatus
 from tests.classroom.test_gradebook import folder, grade, hand_in, row_of  # noqa: F401
 from tests.classroom.test_totals import result
 
@@ -172,8 +180,69 @@ def test_a_comment_for_moodle_is_no_formula_and_names_of_others_stay(tmp_path):
     upload = moodle_upload(read_table(path), [grade_of])
     assert "Participant 123456,=Jane," in upload.text
     (tmp_path / page_name("=Jane")).write_text("page", "utf8")
-    archive, left = feedback_archive([grade_of, result("x", "07_self_attention", 1, 5)], tmp_path)
-    assert zipfile.ZipFile(io.BytesIO(archive)).namelist() == [
+    other = result("x", "07_self_attention", 1, 5)
+    archive = feedback_archive([grade_of, other], tmp_path, {})
+    assert zipfile.ZipFile(io.BytesIO(archive.packed)).namelist() == [
         "=Ja ne_123456_assignfeedback_file_feedback.html"
     ]
-    assert left == ["x"]
+    assert (archive.count, archive.without_page, archive.without_number) == (1, ["x"], [])
+
+
+def test_a_page_takes_its_number_from_the_worksheet_where_the_file_has_none(tmp_path):
+    path = tmp_path / "worksheet.csv"
+    path.write_text(WORKSHEET, "utf8")
+    jane, zoe, ann = (result(name, "07_self_attention", 3, 5)
+                      for name in ("Jane Doe", "zoe", "Ann Lee"))  # fmt: skip
+    for row in (jane, zoe):
+        (tmp_path / page_name(row.student)).write_text("page", "utf8")
+    numbers = moodle_numbers(read_table(path), [jane, zoe, ann])
+    archive = feedback_archive([jane, zoe, ann], tmp_path, numbers)
+    assert zipfile.ZipFile(io.BytesIO(archive.packed)).namelist() == [
+        "Jane Doe_123456_assignfeedback_file_feedback.html"
+    ]
+    assert (archive.without_page, archive.without_number) == (["Ann Lee"], ["zoe"])
+
+
+def test_the_comment_holds_what_lateness_cost_and_why_points_were_corrected():
+    grades = (
+        TaskGrade("7.1", GradeStatus.PASSED, 5, 5, ("Passed.",)),
+        TaskGrade("7.2", GradeStatus.WRONG, 3, 5,
+                  ("No scale.", "Corrected by hand from 0 to 3 points. The idea is right.")),
+    )  # fmt: skip
+    row = replace(result("Jane", "07_self_attention", 0, 5), grades=grades, late_factor=0.9)
+    assert comment_on(row) == (
+        "7.2 of 10 points. Late: 0.9 of the points of the tasks count. "
+        "7.2 wrong: No scale. Corrected by hand from 0 to 3 points. The idea is right."
+    )
+
+
+def moodle_archive(path: Path, names: list[str]) -> Path:
+    """The archive of a class as Moodle makes it."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for number, name in enumerate(names, 123456):
+            archive.writestr(f"{name}_{number}_assignsubmission_file/work.ipynb", "{}")
+    return path
+
+
+def test_the_archive_of_a_whole_class_is_to_be_unpacked(tmp_path, capsys):
+    folder = tmp_path / "moodle"  # noqa: F811
+    folder.mkdir()
+    archive = moodle_archive(folder / "all.zip", ["Jane Doe", "Max", "Ann"])
+    asked = ["--exercise", "07_self_attention", "--out", str(tmp_path / "g.csv"), "--secret",
+             str(tmp_path / "secret")]  # fmt: skip
+    assert main(["grade", str(folder), *asked]) == 2
+    assert "holds the notebooks of 3 students: unpack it" in capsys.readouterr().err
+    assert main(["similar", str(folder), "--out", str(tmp_path / "s.html")]) == 2
+    assert "unpack it" in capsys.readouterr().err
+    assert main(["grade", str(archive), *asked]) == 2
+    assert "Unpack the archive of a platform first" in capsys.readouterr().err
+
+
+def test_an_archive_beside_other_work_is_one_students_whatever_it_holds(tmp_path):
+    alone = [moodle_archive(tmp_path / "all.zip", ["Jane Doe", "Max"])]
+    with pytest.raises(ValueError, match="unpack"):
+        refuse_download(alone)
+    refuse_download([*alone, tmp_path / "anna.ipynb"])
+    for damaged in (b"", b"PK", alone[0].read_bytes()[:-9]):
+        alone[0].write_bytes(damaged)
+        refuse_download(alone)

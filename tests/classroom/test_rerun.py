@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from classroom.__main__ import main
 from classroom.grading.submission_grader import GradingPlan
-from classroom.inspection.rerun import Lines, Rerun, rerun_text, run_again
+from classroom.inspection.rerun import Lines, Rerun, by_hand_lines, rerun_text, run_again
 from classroom.submissions import read_submission
 from tests.classroom.attacks import FIRST, MIX, RIGHT
 from tests.classroom.test_attacks import LIMITS, notebook
@@ -70,3 +72,25 @@ def test_what_cannot_be_read_is_told_and_a_missing_file_is_named(tmp_path, capsy
     assert "it is not a notebook" in rerun_text(rerun, PLAN)
     assert main(["rerun", str(tmp_path / "no.ipynb"), "--exercise", PLAN.exercise]) == 2
     assert "does not exist" in capsys.readouterr().err
+
+
+def test_a_rerun_says_what_the_table_says_otherwise(rerun):
+    by_hand = "Corrected by hand from 0 to 3 points. The idea is right."
+    first, second = rerun.grade.grades
+    second = replace(second, points=3, sentences=("Wrong.", by_hand))
+    row = replace(rerun.grade, message="late", grades=(first, second))
+    lines = by_hand_lines(rerun.grade, [replace(row, file="zoe.ipynb"), row])
+    most = first.max_points + second.max_points
+    assert f"Your table says {row.score} of {most} for the whole. late" in lines
+    assert lines[-1] == f"Your table says 3 of {second.max_points} for 7.2. {by_hand}"
+    assert by_hand_lines(rerun.grade, []) == []
+    (line,) = by_hand_lines(rerun.grade, [replace(row, file="zoe.ipynb")])
+    assert line.strip() == "No row of the table is about anna.ipynb."
+
+
+def test_a_rerun_needs_the_exercise_or_a_table(tmp_path, capsys):
+    for name in ("anna.ipynb", "secret"):
+        (tmp_path / name).write_text("{", "utf8")
+    asked = ["rerun", str(tmp_path / "anna.ipynb"), "--secret", str(tmp_path / "secret")]
+    assert main(asked) == 2
+    assert "add --grades TABLE or --exercise NAME" in capsys.readouterr().err

@@ -9,7 +9,7 @@ import math
 import pytest
 
 from classroom.__main__ import main
-from classroom.inspection.similar_page import excerpts, similar_page
+from classroom.inspection.similar_page import excerpts, same_code, similar_page
 from classroom.inspection.similarity import (
     class_runs,
     marked_lines,
@@ -97,7 +97,9 @@ def test_the_command_writes_a_page_of_text(tmp_path, capsys):
     (folder / "broken.ipynb").write_text("{", "utf8")
     out = tmp_path / "similar.html"
     assert main(["similar", str(folder), "--out", str(out)]) == 0
-    assert "similar pairs: 1, of 23 submissions" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "similar pairs: 1, of 23 submissions" in printed
+    assert "left out, because it cannot be read: the work of broken" in printed
     page = out.read_text("utf8")
     assert "s17 and s3" in page
     assert "<mark>| def attention(q, k, v):</mark>" in page
@@ -105,3 +107,29 @@ def test_the_command_writes_a_page_of_text(tmp_path, capsys):
     assert main(["similar", str(folder), "--out", str(folder / "x.html")]) == 2
     assert "every file is a submission" in capsys.readouterr().err
     assert "No pair is as similar" in similar_page([], class_runs({"a": ""}), {}, 0.5)
+
+
+def test_three_of_three_with_the_same_code_are_named(tmp_path, capsys):
+    folder = tmp_path / "submissions"
+    folder.mkdir()
+    for name in ("anna", "ben", "carl"):
+        cells = [{"cell_type": "code", "source": ODD + "\n" * (name == "ben")}]
+        (folder / f"{name}.ipynb").write_text(json.dumps({"cells": cells}), "utf8")
+    out = tmp_path / "similar.html"
+    assert main(["similar", str(folder), "--out", str(out)]) == 0
+    assert "the same code to the letter: anna, ben, carl" in capsys.readouterr().out
+    page = out.read_text("utf8")
+    assert "<li>anna, ben, carl</li>" in page
+    assert "No pair is as similar" not in page
+    assert same_code({"a": "x", "b": "y", "c": ""}) == []
+
+
+def test_too_few_that_can_be_read_are_told_with_the_others(tmp_path, capsys):
+    for name in ("anna", "ben"):
+        cells = [{"cell_type": "code", "source": ODD}]
+        (tmp_path / f"{name}.ipynb").write_text(json.dumps({"cells": cells}), "utf8")
+    (tmp_path / "carl.ipynb").write_text("{", "utf8")
+    assert main(["similar", str(tmp_path)]) == 2
+    printed = capsys.readouterr()
+    assert "at least 3 submissions that can be read; got 2" in printed.err
+    assert "the work of carl" in printed.out
