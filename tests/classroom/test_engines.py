@@ -106,7 +106,7 @@ def test_points_are_importance_and_a_task_judged_later_has_none(sources):
 def test_otter_is_given_a_question_for_each_task_and_a_test_that_asks_the_check(sources):
     made = cells(sources["otter"])
     settings = yaml.safe_load(made[0].source)
-    assert set(settings["files"]) == {"lib", "checks", "exercises"}
+    assert set(settings["files"]) == {"lib", "checks", "exercises", "chapters"}
     raw = [cell.source.splitlines()[0] for cell in made if cell.cell_type == "raw"]
     markers = ["BEGIN QUESTION", "BEGIN SOLUTION", "END SOLUTION", "BEGIN TESTS", "END TESTS"]
     assert raw[1:] == [f"# {word}" for word in [*markers, "END QUESTION"] * len(RIGHT)]
