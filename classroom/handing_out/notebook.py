@@ -50,11 +50,11 @@ def handed_out(notebook: NotebookNode, book: str) -> NotebookNode:
     first.source, first.metadata = BEGIN, nbformat.from_dict({})
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = LINK.sub(lambda match: linked(match, book), cell.source)
+            cell.source = LINK.sub(lambda match: book_link(match, book), cell.source)
     return notebook
 
 
-def linked(match: re.Match[str], book: str) -> str:
+def book_link(match: re.Match[str], book: str) -> str:
     """A link to the page in this book, or its words alone."""
     words, page, anchor = match.groups()
     return f"[{words}]({book.rstrip('/')}/{page}.html{anchor or ''})" if book else words
