@@ -66,9 +66,7 @@ def judge(task: Task, answer: Any, seed: int = 0, source: str = "") -> Verdict:
     trial = try_answer(task, answer, cases)
     mistake = explain(task, trial)
     if mistake:
-        mistake = (
-            mistake if mistake.misconceptions else with_place(task, trial, answer, mistake, source)
-        )
+        mistake = with_place(task, trial, answer, mistake, source)
         mistake = _with_library(task, trial, answer, mistake)
     else:
         mistake = broken_law(task, cases, answer, trial.library)
@@ -81,15 +79,18 @@ def judge(task: Task, answer: Any, seed: int = 0, source: str = "") -> Verdict:
 def with_place(
     task: Task, trial: Trial, answer: Any, mistake: Verdict, source: str = ""
 ) -> Verdict:
-    """The verdict on an unknown mistake, with the place where the answer leaves the truth."""
+    """The verdict with the place where the answer leaves the truth, briefly if it has a name."""
     failing = failing_first(trial)
     if not failing or mistake.status not in (Status.WRONG, Status.RAISED):
         return mistake
+    right = [compared for compared in trial.compared if compared.same]
+    if mistake.misconceptions:
+        named = one_change(task, trial.library, [*failing, *right], answer, source, brief=True)
+        return replace(mistake, sentences=(*mistake.sentences, *named))
     law = ""
     if mistake.status == Status.WRONG:
         cases = [compared.case for compared in trial.compared]
         law = broken_law_sentence(task, cases, answer, trial.library)
-    right = [compared for compared in trial.compared if compared.same]
     changes = one_change(task, trial.library, [*failing, *right], answer, source)
     place = located(task, trial.library, failing, answer, alone=not changes)
     seen = mistake.sentences
@@ -144,9 +145,7 @@ def _not_again(task: Task, answer: Any, trial: Trial, seed: int) -> Verdict | No
         if any(same_outcome(known.truth, compared.outcome, 0.0) for known in trial.compared):
             return kept_result(task, compared.case)
     mistake = explain(task, again)
-    if mistake and not mistake.misconceptions:
-        return with_place(task, again, answer, mistake)
-    return mistake
+    return with_place(task, again, answer, mistake) if mistake else None
 
 
 def _is_telling(outcome: Outcome) -> bool:

@@ -26,6 +26,7 @@ def shares(*numbers):
 
 
 BY_PENCIL = pencil(1 / 2, 1 / 8, 3 / 8)
+LEFT_OUT = ([4, 4], [7, 1], [4, 1], [3, 4], [7, 3])  # the third value, the first, the second
 PENCIL_WRONG = [
     Wrong("M01", pencil(*shares(16, 1, 9))),
     Wrong("M02", pencil(*shares(2, 1, 3**0.5))),
@@ -38,6 +39,7 @@ PENCIL_WRONG = [
     Wrong("M622", {**BY_PENCIL, "output": [16, 16]}),
     Wrong("M622", {**BY_PENCIL, "output": [16 / 3, 16 / 3]}),
     Wrong("M623", {**BY_PENCIL, "output": [4, 7]}),
+    *(Wrong("M961", {**BY_PENCIL, "output": output}) for output in LEFT_OUT),
 ]
 
 
@@ -90,7 +92,7 @@ CAUSAL_WRONG = [
     Wrong("M01", changed(scale=1.0)),
     Wrong("M02", lambda q, k, v, w: attend_nearby(q, k, v, w, scale=1 / k.shape[-1])),
     Wrong("M04", lambda q, k, v, w: attend_nearby(q, k, v, w, scale=k.shape[-1] ** 0.5)),
-    Wrong("M03", lambda q, k, v, w: attend_nearby(q, k, v, w, scale=len(q) ** -0.5)),
+    Wrong("M85", lambda q, k, v, w: attend_nearby(q, k, v, w, scale=len(q) ** -0.5)),
     Wrong("M05", lambda q, k, v, w: attend_nearby(q, k.T, v, w)),
     Wrong("M06", lambda q, k, v, w: attend_nearby(k, q, v, w)),
     Wrong("M07", lambda q, k, v, w: attend_nearby(q, v, v, w)),

@@ -62,11 +62,11 @@ AVERAGE = [
     Wrong("M281", lambda weights, rows: weights @ rows / _norm(weights)),
     Wrong("M281", lambda weights, rows: weights @ rows / weights.sum() / len(rows)),
     Wrong("M281", lambda weights, rows: rows.sum(0) + 0 * weights.sum()),
-    Wrong("M17", lambda weights, rows: rows.mean(0) + 0 * weights.sum()),
+    Wrong("M980", lambda weights, rows: rows.mean(0) + 0 * weights.sum()),
     Wrong("M757", lambda weights, rows: rows @ weights / weights.sum()),
     Wrong("M757", lambda weights, rows: (weights * rows).sum(0) / weights.sum()),
-    Wrong("M16", lambda weights, rows: rows[weights.argmax()]),
-    Wrong("M19", lambda weights, rows: functional.softmax(weights) @ rows),
+    Wrong("M980", lambda weights, rows: rows[weights.argmax()]),
+    Wrong("M980", lambda weights, rows: functional.softmax(weights) @ rows),
 ]
 
 

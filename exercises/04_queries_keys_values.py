@@ -24,7 +24,7 @@ def project_cases(rng):
 
     # A square matrix first: there a missing transpose gives numbers and not an error.
     return [draw(2, d_in=3, d_out=3), draw(3, d_in=5, d_out=2), draw(2, 3, d_in=4, d_out=5),
-            draw(3, 2, 4, d_in=2, d_out=3)]  # fmt: skip
+            draw(3, 2, 4, d_in=2, d_out=3), draw(3, d_in=2, d_out=3)]  # fmt: skip
 
 
 # 4.2 ----------------------------------------------------------------------------------------
@@ -307,7 +307,7 @@ EXERCISE = Exercise(
             wrong=[
                 Wrong("M80", lambda q, k: q @ k / np.sqrt(len(q))),
                 Wrong("M83", cosine),
-                Wrong("M02", lambda q, k: q @ k / len(q)),
+                Wrong("M80", lambda q, k: q @ k / len(q)),
                 Wrong("M193", lambda q, k: q * k),
             ],
             read=f"{PAGE}#one-score-then-all-of-them",

@@ -390,7 +390,7 @@ ENTROPY = [
     Wrong("M951", lambda weights: -_logarithms(weights).mean(-1)),
     Wrong("M951", lambda weights: -_logarithms(weights).sum(-1)),
     Wrong("M960", lambda weights: -_terms(weights).sum()),
-    Wrong("M11", lambda weights: -_terms(weights).sum(0)),
+    Wrong("M978", lambda weights: -_terms(weights).sum(0)),
     Wrong("M180", lambda weights: -_terms(weights).sum(-1) / math.log(weights.shape[-1])),
 ]
 

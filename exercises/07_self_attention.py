@@ -48,7 +48,8 @@ def qkv_cases(rng):
         return Case(tuple(arrays), about=about)
 
     # Square shapes first: there a missing transpose or a swap gives numbers and not an error.
-    return [draw(3, 3, 3, 3), draw(2, 3, 5, 2), draw(3, 2, 4, 5), draw(1, 1, 2, 3)]
+    sizes = [(3, 3, 3, 3), (2, 3, 5, 2), (3, 2, 4, 5), (1, 1, 2, 3), (2, 7, 3, 2)]
+    return [draw(*size) for size in sizes]
 
 
 def with_switches(q, k, v, *, scale=None, axis=-1, weigh=None):
@@ -396,9 +397,9 @@ EXERCISE = Exercise(
                 Wrong("M33", lambda weights, values: weights.T @ values),
                 Wrong("M758", lambda weights, values: weights * values),
                 Wrong("M758", in_torch(lambda weights, values: weights * values)),
-                Wrong("M17", lambda weights, values: 0 * weights @ values + values.mean(0)),
-                Wrong("M16", lambda weights, values: one_hot(weights) @ values),
-                Wrong("M19", lambda weights, values: softmax(weights) @ values),
+                Wrong("M981", lambda weights, values: 0 * weights @ values + values.mean(0)),
+                Wrong("M981", lambda weights, values: one_hot(weights) @ values),
+                Wrong("M981", lambda weights, values: softmax(weights) @ values),
             ],
         ),
         Task(

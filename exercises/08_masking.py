@@ -65,7 +65,7 @@ def triangle(compare, *, offset=True):
 TRIANGLE_WRONG = [
     Wrong("M22", triangle(np.less)),
     Wrong("M23", triangle(np.greater_equal)),
-    Wrong("M24", lambda queries, keys: np.ones((queries, keys), dtype=bool)),
+    Wrong("M984", lambda queries, keys: np.ones((queries, keys), dtype=bool)),
     Wrong("M26", triangle(np.greater)),
     Wrong("M32", triangle(np.less_equal, offset=False)),
     Wrong("M484", triangle(lambda key, query: key <= query + 1)),
@@ -632,7 +632,8 @@ def pair_by_pair(tokens, words, steps, learning_rate, *, mean=False):
 def bigram_cases(rng):
     def draw(n, words, steps, learning_rate):
         tokens = np.concatenate([np.arange(words), rng.integers(words, size=n - words)])
-        about = f"{n} tokens, {words} words, {steps} steps, learning rate {learning_rate}"
+        about = f"{n} tokens, {words} words, {steps} step{'s' if steps > 1 else ''}"
+        about += f", learning rate {learning_rate}"
         return Case((tokens, words, steps, learning_rate), about=about)
 
     return [draw(7, 3, 1, 1.0), draw(11, 3, 2, 0.5), draw(17, 5, 7, 2.0)]

@@ -129,7 +129,7 @@ CROSS_WRONG = [
     Wrong("M01", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=1)),
     Wrong("M02", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=q.shape[-1] ** 2)),
     Wrong("M03", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=x.shape[-1])),
-    Wrong("M03", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=s.shape[-1])),
+    Wrong("M982", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=s.shape[-1])),
     Wrong("M04", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=1 / q.shape[-1])),
     Wrong("M85", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=s.shape[-2])),
     Wrong("M11", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, axis=-2)),
@@ -256,7 +256,7 @@ SHIFT_WRONG = [
     Wrong("M133", lambda answers, start: np.roll(answers, 1, axis=1)),
     Wrong("M134", lambda answers, start: np.concatenate(
         [np.full((len(answers), 1), start), answers], axis=1)),
-    Wrong("M61", lambda answers, start: np.concatenate(
+    Wrong("M985", lambda answers, start: np.concatenate(
         [np.full((len(answers), 2), start), answers], axis=1)[:, : answers.shape[1]]),
 ]  # fmt: skip
 

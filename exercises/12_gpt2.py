@@ -518,6 +518,8 @@ EXERCISE = Exercise(
                 Wrong("M57", lambda ids, words, positions, start: words[ids]),
                 Wrong("M58", lambda ids, words, positions, start: embed(
                     ids, words, positions, start + 1)),
+                Wrong("M962", lambda ids, words, positions, start:
+                      words[ids] + positions[start]),
                 Wrong("M250", lambda ids, words, positions, start: embed(
                     ids, words, positions, 0)),
                 Wrong("M251", lambda ids, words, positions, start: words[ids] + positions[ids]),

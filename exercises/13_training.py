@@ -411,12 +411,18 @@ def unpaired(losses, surprisal):
 # 13.8 ---------------------------------------------------------------------------------------
 
 CHECKPOINT = {"weights", "first moments", "second moments", "step", "generator state"}
-WORDS = [*sorted(CHECKPOINT), "gradients", "learning rate", "activations", "losses so far"]
+IN_A_CHECKPOINT = {  # what it means that a word is on the wrong side
+    "M279": ("weights", "first moments", "second moments"),
+    "M964": ("step",),
+    "M965": ("generator state",),
+    "M966": ("gradients", "activations"),
+    "M967": ("learning rate", "losses so far"),
+}
 MISTAKEN = [
-    *(CHECKPOINT ^ set(some) for count in (1, 2, 3) for some in combinations(WORDS, count)),
-    {"weights"},
-    {"weights", "learning rate"},
-    set(WORDS),
+    Wrong(idea, CHECKPOINT ^ set(some))
+    for idea, words in IN_A_CHECKPOINT.items()
+    for count in (1, 2, 3)
+    for some in combinations(words, count)
 ]
 
 
@@ -524,7 +530,7 @@ EXERCISE = Exercise(
                 Wrong("M269", adamw_with(coupled=True, shrink=nothing)),
                 Wrong("M269", adamw_with(coupled=True)),
                 Wrong("M269", adamw_with(shrink=nothing)),
-                Wrong("M269", adamw_with(shrink=lambda rate, decay: decay)),
+                Wrong("M963", adamw_with(shrink=lambda rate, decay: decay)),
                 Wrong("M269", adamw_with(last=True)),
                 Wrong("M270", adamw_with(corrected="")),
                 Wrong("M270", adamw_with(corrected="m")),
@@ -649,9 +655,7 @@ EXERCISE = Exercise(
         Task(
             id="13.8", name="checkpoint", title="What a checkpoint must hold", difficulty=2,
             importance=4, minutes=5, reference=CHECKPOINT, read=f"{DEEPER}#stop-and-resume",
-            wrong=[
-                *(Wrong("M279", words) for words in MISTAKEN),
-            ],
+            wrong=MISTAKEN,
         ),
         Task(
             id="13.9", name="train", title="Train a model to its lower bound", difficulty=4,

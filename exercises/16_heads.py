@@ -760,7 +760,7 @@ EXERCISE = Exercise(
                 Wrong("M853", logit_of(lambda unembed, right, wrong: unembed[:, right])),
                 Wrong("M853", logit_of(
                     lambda unembed, right, wrong: unembed[:, right] - unembed.mean(1))),
-                Wrong("M415", logit_of(
+                Wrong("M977", logit_of(
                     lambda unembed, right, wrong: unembed[:, wrong] - unembed[:, right])),
                 Wrong("M854", head_left_out),
                 Wrong("M124", head_by_columns),
@@ -788,7 +788,7 @@ EXERCISE = Exercise(
                 Wrong("M167", of_losses(lambda without, whole: (without - whole) / np.log(2))),
                 Wrong("M419", lambda logits, without, targets: (
                     entropy(softmax(without)).mean(-1) - entropy(softmax(logits)).mean())),
-                Wrong("M11", lambda *args: price(*args, lose=lambda logits, targets: -np.log(
+                Wrong("M979", lambda *args: price(*args, lose=lambda logits, targets: -np.log(
                     softmax(logits, axis=-2))[..., np.arange(len(targets)), targets])),
                 Wrong("M61", lambda logits, without, targets: price(
                     logits[:-1], without[:, :-1], targets[1:])),
@@ -865,7 +865,7 @@ EXERCISE = Exercise(
                 Wrong("M428", gap_of_training),
                 Wrong("M428", chance_taken_off),
                 Wrong("M428", commonest_taken_off),
-                Wrong("M151", errors),
+                Wrong("M986", errors),
             ],
         ),
         Task(

@@ -237,6 +237,7 @@ def naively(logits, ids, weigh=softmax):
 
 LOSS_WRONG = wrongs([
     ("M60", lambda logits, ids: surprise(logits, ids, 0).mean()),
+    ("M60", lambda logits, ids: surprise(logits, ids, 0)[..., :-1].mean()),
     ("M61", lambda logits, ids: surprise(logits, ids, 2).mean()),
     ("M304", lambda logits, ids: rolled(logits, ids, -1)),
     ("M305", lambda logits, ids: rolled(logits, ids, 1)),
@@ -324,6 +325,7 @@ GENERATE_WRONG = wrongs([
     ("M446", in_one_pass),
     ("M447", lambda *args: grown(*args, choose=lambda logits: logits[-1].argmin())),
     ("M448", lambda model, ids, new, longest: generate(model, ids, new, longest)[-longest:]),
+    ("M448", lambda model, ids, new, longest: generate(model, ids, new, longest)[-longest - 1 :]),
     ("M449", lambda *args: grown(*args, choose=lambda logits: logits.argmax())),
 ])  # fmt: skip
 

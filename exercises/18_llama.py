@@ -160,6 +160,7 @@ BASE_WRONG = [
     Wrong("M500", changed(base_for, last=lambda d_k: 2 * (d_k - 2) / d_k)),
     Wrong("M503", changed(base_for, last=lambda d_k: -(d_k - 2) / d_k)),
     Wrong("M508", changed(base_for, last=lambda d_k: 1)),
+    Wrong("M976", changed(base_for, last=lambda d_k: 2 / d_k)),
 ]
 
 
@@ -391,7 +392,7 @@ def repeat_cases(rng):
         return Case((x, heads), about=about)
 
     return [draw(heads=4, kv_heads=2, n=3, d_k=1), draw(heads=9, kv_heads=3, n=2, d_k=2),
-            draw(2, heads=6, kv_heads=3, n=3, d_k=1)]  # fmt: skip
+            draw(4, heads=6, kv_heads=3, n=2, d_k=1)]  # fmt: skip
 
 
 def by_index(choose):
@@ -425,6 +426,7 @@ REPEAT_WRONG = [
     Wrong("M528", from_the_front(1, counted=1)),
     Wrong("M528", from_the_front(1, counted=-3)),
     Wrong("M529", tokens_repeated),  # ByteDance-Seed/VeOmni/pull/162
+    Wrong("M528", from_the_front(-3, counted=0)),
     Wrong("M530", changed(repeat_kv, number=lambda heads, kv_heads: kv_heads)),
     Wrong("M530", changed(repeat_kv, number=lambda heads, kv_heads: heads)),
 ]

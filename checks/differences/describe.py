@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from checks.differences.axes import about_axes
+from checks.differences.counts import about_counts
 from checks.differences.factors import (
     Triple,
     about_factor,
@@ -104,6 +105,7 @@ def describe_difference(
         or about_rounding(expected, got)
         or about_sums(expected, got)
         or about_factor(task, failing)
+        or about_counts(task, failing)
         or about_order(task, expected, got)
         or about_totals(failing)
         or about_place(task, failing)

@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from checks.run.compare import agree, compare
-from checks.run.nodes import Mapping, Node, Numbers, Text
+from checks.run.nodes import Items, Mapping, Node, Numbers, Text
 
 LARGE = 100  # a whole number that is a multiple of another by no accident
 
 
 def about_entries(expected: Node, got: Node, tolerance: float | None) -> str:
     """A sentence on the entries of a dictionary, or of a row, that are right and wrong."""
+    if isinstance(expected, Items) and expected.kind == "set":
+        return _about_set(expected, got)
     if not isinstance(expected, Mapping) or not isinstance(got, Mapping):
         return ""
     pairs = [(key, own, got.entries[key]) for key, own in expected.entries.items()
@@ -27,6 +29,20 @@ def about_entries(expected: Node, got: Node, tolerance: float | None) -> str:
     good = f"{listed(right)} {'is' if len(right) == 1 else 'are'} right" if right else ""
     bad = f"{listed(wrong)} {'is' if len(wrong) == 1 else 'are'} not"
     return f"{good}; {bad}." if good else "None of the entries is right yet."
+
+
+def _about_set(expected: Items, got: Node) -> str:
+    """How many words of a set do not belong, and which, if it is a single one."""
+    if not isinstance(got, Items) or not all(isinstance(item, Text) for item in got.items):
+        return ""
+    wanted, came = ({item.text for item in node.items} for node in (expected, got))
+    extra, missing, shared = came - wanted, wanted - came, came & wanted
+    which = repr(*extra) if len(extra) == 1 and len(shared) > 1 else f"{len(extra)} of your words"
+    words = [
+        f"{which} {'does' if len(extra) == 1 else 'do'} not belong" if extra else "",
+        f"{len(missing)} {'is' if len(missing) == 1 else 'are'} missing" if missing else "",
+    ]
+    return f"{' and '.join(filter(None, words))}." if shared else ""
 
 
 def _how(expected: Node, got: Node, tolerance: float | None) -> str:

@@ -150,6 +150,8 @@ def candidates(task: Task, case: Case) -> Iterator[tuple[str, float]]:
             back = axis - len(value.shape)
             if size > 1:
                 sizes[f"{name}.shape[{back}]"] = float(size)
+        if isinstance(value, int) and not isinstance(value, bool) and value > 1:
+            sizes[name] = float(value)
     for name, size in sizes.items():
         yield f"sqrt({name})", size**0.5
         yield f"1/sqrt({name})", size**-0.5

@@ -47,6 +47,8 @@ def _items_text(node: Items) -> str:
         return "{" + ", ".join(map(node_text, node.items)) + "}" if few else ""
     if len(node.items) > MOST_PARTS:
         return ""
+    if node.kind == "list" and all(isinstance(item, Text) for item in node.items):
+        return f"[{', '.join(map(node_text, node.items))}]"
     parts = zip(node.item_names, node.items, strict=True)
     return "\n".join(f"{name}: {indent(node_text(item))}" for name, item in parts)
 

@@ -78,7 +78,8 @@ def _wrong_result(task: Task, trial: Trial, failing: list[Compared]) -> Verdict:
         return argument_changed(task, failing[0].case, got)
     fits = named_ideas(task, trial.compared)
     if fits:
-        return named_misconceptions(task, fits, got, blocks)
+        entries = _entries(task, expected.value, got.value) if fits[0].partly else ""
+        return named_misconceptions(task, fits, got, blocks, entries)
     if got.status == Status.RAISED:
         return _raised(task, got, blocks)
     if isinstance(got.value, Nothing):

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.run.call import Outcome
 from checks.run.compare import largest_gap
+from checks.run.parts import Part, compared_parts, wrong_parts
 from checks.run.plain_data import plain
 from checks.run.trial import Compared, same_outcome, try_case
 from checks.status import Status
 from checks.task import Case, Task, Wrong
 
+MOST_TOGETHER = 4  # mistakes, each in another part of a result
+
 
 @dataclass(frozen=True)
 class Fit:
-    """A misconception that reproduces the answer; `everywhere` if it does on every case."""
+    """A misconception that reproduces the answer; `everywhere` if it does on every case.
+
+    One that reproduces only a part of it, and not the other wrong ones, is `partly` it.
+    """
 
     wrong: Wrong
     everywhere: bool
     gap: float
+    partly: bool = False
 
 
 def named_ideas(task: Task, compared: Sequence[Compared]) -> list[Fit]:
@@ -29,6 +36,7 @@ def named_ideas(task: Task, compared: Sequence[Compared]) -> list[Fit]:
     fits = [fit for wrong in task.wrong if (fit := _fit(wrong, task, failing_first))]
     fits = [fit for fit in fits if fit.everywhere] or fits
     fits = [fit for fit in fits if len(fit.wrong.ids) == 1] or fits
+    fits = fits or _in_parts(task, compared)
     closest = min((fit.gap for fit in fits), default=0.0)
     return [fit for fit in fits if fit.gap <= max(10 * closest, 1e-9)]
 
@@ -55,6 +63,52 @@ def _fit(wrong: Wrong, task: Task, failing_first: Sequence[Compared]) -> Fit | N
         else:
             return None
     return None if both_raised and not agrees else Fit(wrong, everywhere, gap)
+
+
+def _in_parts(task: Task, compared: Sequence[Compared]) -> list[Fit]:
+    """The misconceptions of which each gives other parts of the answer, and all that it changes."""
+    came = [_parts(seen, seen.outcome) for seen in compared]
+    if not all(came):
+        return []
+    names = [wrong_parts(parts, task.tolerance) for parts in came]
+    open_parts, ids = set.union(*names), []
+    for changed, wrong in sorted(_of_parts(task, compared, came), key=_most_first):
+        if changed <= open_parts and len(ids) < MOST_TOGETHER:
+            open_parts -= changed
+            ids += [idea for idea in wrong.ids if idea not in ids]
+    # Of a function whose results hang together, a part alone says too little.
+    if not ids or (open_parts and not task.is_value):
+        return []
+    return [Fit(Wrong("+".join(ids), None), True, 0.0, bool(open_parts))]
+
+
+def _most_first(pair: tuple[set[str], Wrong]) -> int:
+    return -len(pair[0])
+
+
+def _of_parts(
+    task: Task, compared: Sequence[Compared], came: Sequence[list[Part]]
+) -> Iterator[tuple[set[str], Wrong]]:
+    """The misconceptions that change some parts, each as the answer has it, and which these are."""
+    for wrong in task.wrong:
+        if len(wrong.ids) > 1:
+            continue
+        changed: set[str] = set()
+        for seen, parts in zip(compared, came, strict=True):
+            idea = _parts(seen, outcome_of(wrong, task, seen.case))
+            here = wrong_parts(idea, task.tolerance)
+            own = {name: value for name, _, value in parts}
+            alike = [(name, own[name], value) for name, _, value in idea if name in own]
+            if not idea or not here <= own.keys() or here & wrong_parts(alike, task.tolerance):
+                break
+            changed |= here
+        else:
+            if changed:
+                yield changed, wrong
+
+
+def _parts(seen: Compared, outcome: Outcome) -> list[Part]:
+    return compared_parts(seen.truth.value, outcome.value, counts=True)
 
 
 def outcome_of(wrong: Wrong, task: Task, case: Case) -> Outcome:

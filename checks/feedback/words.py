@@ -169,28 +169,33 @@ def todo(task: Task) -> str:
 
 
 def named_misconceptions(
-    task: Task, fits: Sequence[Fit], got: Outcome, blocks: dict[str, Any]
+    task: Task, fits: Sequence[Fit], got: Outcome, blocks: dict[str, Any], entries: str = ""
 ) -> Verdict:
-    """The verdict on an answer whose mistakes are known."""
+    """The verdict on an answer whose mistakes are known, or all but some of its entries."""
     ids = tuple(dict.fromkeys(idea for fit in fits for idea in fit.wrong.ids))
-    entries = [misconceptions()[idea] for idea in ids]
-    sentences = [changed_words(got.changed), _lead(fits, len(ids))]
-    sentences += map(_misconception_words, entries)
+    ideas = [misconceptions()[idea] for idea in ids]
+    sentences = [changed_words(got.changed), _lead(task, fits, len(ids))]
+    sentences += [*map(_misconception_words, ideas), entries]
     status = Status.WRONG
     if got.status == Status.RAISED:
         status = Status.RAISED
         sentences.append(error_words(got.mistake))
-    named = {"misconceptions": ids, "read": place_of(entries[0], task)}
+    named = {"misconceptions": ids, "read": place_of(ideas[0], task)}
     return make_verdict(task, status, *filter(None, sentences), **named, **blocks)
 
 
-def _lead(fits: Sequence[Fit], count: int) -> str:
+def _lead(task: Task, fits: Sequence[Fit], count: int) -> str:
     """What introduces the mistakes, where there is more to tell than the name of one."""
+    what = "this answer" if task.is_value else "these numbers"
     if len({fit.wrong.ids for fit in fits}) > 1:
-        return "More than one mistake gives exactly these numbers:"
+        if not fits[0].everywhere:
+            return "Where your answer is wrong, each of these mistakes would give the same:"
+        return f"More than one mistake gives exactly {what}:"
+    several = {1: "This mistake gives", 2: "Two mistakes give"}.get(count, "Several mistakes give")
+    if fits[0].partly:
+        return f"{several} a part of your answer, and something else in it is wrong too:"
     if count > 1:
-        several = "Two" if count == 2 else "Several"
-        return f"{several} mistakes together give exactly these numbers:"
+        return f"{several.removesuffix(' give')} together give exactly {what}:"
     if not fits[0].everywhere:
         return "Where your answer is wrong, it is what this mistake gives:"
     return ""

@@ -117,8 +117,20 @@ def slices(node: ast.Slice, around: Around) -> Iterator[Change]:
         if upper is not None:
             moved = ast.BinOp(upper, off, ast.Constant(1))
             yield ast.Slice(lower, moved, node.step), question
-    yield ast.Slice(upper, None, node.step), question
-    yield ast.Slice(None, lower, node.step), question
+    for first, last in (
+        (upper, None),
+        (None, lower),
+        (_opposite(upper), None),
+        (None, _opposite(lower)),
+    ):
+        yield ast.Slice(first, last, node.step), question
+
+
+def _opposite(end: ast.expr | None) -> ast.expr | None:
+    """The same number of entries, counted from the other end."""
+    if end is None or isinstance(end, ast.UnaryOp):
+        return end and end.operand
+    return ast.UnaryOp(ast.USub(), end)
 
 
 def indices(node: ast.Subscript, around: Around) -> Iterator[Change]:
@@ -137,7 +149,8 @@ def orders(node: ast.Tuple | ast.List, around: Around) -> Iterator[Change]:
     if isinstance(node.ctx, ast.Load):
         for items in neighbours_swapped(node.elts):
             new = type(node)(items, ast.Load())
-            yield new, f"is the order right in `{ast.unparse(node).strip('()')}`?"
+            inner = ", ".join(map(ast.unparse, node.elts))
+            yield new, f"is the order right in `{inner}`?"
 
 
 def other_names(node: ast.Name, around: Around) -> Iterator[Change]:
@@ -160,7 +173,7 @@ def other_names(node: ast.Name, around: Around) -> Iterator[Change]:
 def missing_parts(node: ast.expr, around: Around) -> Iterator[Change]:
     """A result or a value with a name, times or plus something that is forgotten."""
     whole = isinstance(around.parent, ast.Return | ast.Assign) and around.field == "value"
-    in_pair = isinstance(around.parent, ast.Tuple) and around.field == "elts"
+    in_pair = isinstance(around.parent, ast.Tuple | ast.List) and around.field == "elts"
     if not (whole or in_pair) or isinstance(node, ast.Constant | ast.Tuple):
         return
     yield ast.UnaryOp(ast.USub(), node), f"is the sign of {as_code(node)} right?"

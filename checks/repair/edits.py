@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from checks.repair import arithmetic, calls
+from checks.repair import arithmetic, calls, terms
 from checks.repair.changes import Around
 from checks.repair.statement_edits import LOOPS, block_changes
 
@@ -32,10 +32,22 @@ CHANGES: Sequence[tuple[Any, Callable]] = (
     (ast.Tuple | ast.List, calls.orders),
     (ast.Subscript, calls.indices),
     (ast.Constant, calls.einsum_letters),
+    (ast.Constant, terms.axes_of_shapes),
+    (ast.Call, terms.kept_axes),
+    (ast.BinOp, terms.mirrored_terms),
 )
 LATER: Sequence[tuple[Any, Callable]] = (  # many, and less likely
     (ast.Name, calls.other_names),
     (ast.expr, calls.missing_parts),
+)
+LAST: Sequence[tuple[Any, Callable]] = (
+    (ast.Call, terms.loop_ends),
+    (ast.expr, terms.missing_factors),
+    (ast.Name | ast.BinOp, terms.functions_of),
+    (ast.Name, terms.opposites),
+    (ast.Name, terms.shortened),
+    (ast.Subscript, terms.ranges),
+    (ast.Constant, terms.numbers_by_name),
 )
 
 
@@ -72,8 +84,9 @@ def edits_of(statements: Sequence[ast.stmt]) -> Iterator[Edit]:
         yield from _expression_edits(statement, CHANGES)
     for statement in statements:
         yield from _edits_everywhere(statement)
-    for statement in statements:
-        yield from _expression_edits(statement, LATER)
+    for changes in (LATER, LAST):
+        for statement in statements:
+            yield from _expression_edits(statement, changes)
 
 
 def _block_edits(root: ast.stmt) -> Iterator[Edit]:

@@ -100,13 +100,20 @@ def _first(differences: Iterable[Difference | None]) -> Difference | None:
 def _count_words(expected: Items, got: Items, where: str) -> str:
     """Say how many came and how many should; of a set, whose size is part of the answer, less."""
     count, wanted = len(got.items), len(expected.items)
+    are = "is" if wanted == 1 else "are"
     if got.kind == "set":
-        return f"your set has {count} elements: some are missing or too many"
+        return f"your set has {_elements(count)}: some are missing or too many"
     if where or got.kind == "list":
         subject = f"`{where}`" if where else "your list"
-        return f"{subject} has {count} elements; {wanted} are expected"
+        return (
+            f"{subject} has {_elements(count)}; {wanted} {'is' if wanted == 1 else 'are'} expected"
+        )
     listed = f" ({', '.join(expected.names)})" if expected.names else ""
-    return f"{count} results came back; {wanted} {'is' if wanted == 1 else 'are'} expected{listed}"
+    return f"{count} results came back; {wanted} {are} expected{listed}"
+
+
+def _elements(count: int) -> str:
+    return f"{count} element{'' if count == 1 else 's'}"
 
 
 def _keys_words(missing: list, extra: list) -> str:

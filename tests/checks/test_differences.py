@@ -136,3 +136,32 @@ def test_the_same_gap_on_every_failing_case_is_told():
     task = importlib.import_module("exercises.04_queries_keys_values").EXERCISE["4.2"]
     sentences = judge(replace(task, wrong=()), lambda q, k: float(q @ k) + np.pi).sentences
     assert "Wherever it is wrong, your number is the right one plus 3.14." in sentences
+
+
+def of_counts(reference, answer) -> str:
+    """What a check says of a count of three sizes."""
+    cases = [Case(sizes) for sizes in ((2, 7, 3), (5, 3, 11), (3, 13, 5))]
+    task = Task("1.1", "f", "f", 1, 1, 1, reference, lambda _: cases, arrays=("numpy",))
+    return " ".join(judge(task, answer).sentences)
+
+
+def test_the_product_that_a_count_lacks_is_named():
+    words = of_counts(lambda a, b, c: a * b + 3 * a * c, lambda a, b, c: a * (b + c))
+    assert "Wherever it is wrong, your number is too small by `2 * a * c`." in words
+
+
+def test_the_product_that_is_counted_in_the_place_of_another_is_named():
+    words = of_counts(lambda a, b, c: a * b + c, lambda a, b, c: a * c + c)
+    assert "Wherever it is wrong, you count `a * c` where `a * b` is needed." in words
+
+
+def test_a_count_that_is_wrong_by_no_product_is_not_explained():
+    assert "Wherever" not in of_counts(lambda a, b, c: a * b, lambda a, b, c: a * b + a % 2 + 1)
+
+
+def test_what_does_not_belong_to_a_set_is_named_and_what_is_missing_counted():
+    task = Task("1.1", "words", "words", 1, 1, 1, {"bank", "river", "money"})
+    assert "'loan' does not belong and 1 is missing." in repr(
+        judge(task, {"bank", "river", "loan"})
+    )
+    assert "loan" not in repr(judge(task, {"bank", "loan", "cash"}).sentences)

@@ -1,7 +1,7 @@
 """Answers written from the tasks' texts alone, by people who had not seen the checks.
 
 Each line of `fresh_answers.jsonl` is an answer: the task, whether it is wrong or right, the slip
-behind a wrong one in words, and its code. Every seventh is judged in each run, all by night.
+behind a wrong one in words, and its code. Every ninth is judged in each run, all by night.
 """
 
 import json
@@ -21,7 +21,7 @@ ANSWERS = [
 WRONG = [answer for answer in ANSWERS if answer["kind"] == "wrong"]
 RIGHT = [answer for answer in ANSWERS if answer["kind"] == "right"]
 NAMED = 0.75  # the share of these slips whose misconception is named; measured: 0.82
-EACH_DAY = 7
+EACH_DAY = 9
 TRAINS = "13.9"  # seconds for each answer
 
 
@@ -32,7 +32,7 @@ def verdict_on(answer: dict) -> Verdict:
 
 
 def sampled(answers: list[dict]) -> list:
-    """Mark for the night all but every seventh."""
+    """Mark for the night all but every ninth."""
     return [
         pytest.param(
             answer,

@@ -1,0 +1,157 @@
+"""Small changes of what a formula is made of: a term, a range, a number, a function of it."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from checks.repair.changes import Around, Change, as_code, constant
+
+WRAPPERS = {ast.Name: ("abs", "np.log", "np.sqrt", "np.exp", "np.square"), ast.Sub: ("abs",)}
+SUMS = ast.Add | ast.Sub
+AXES = (-3, -2, -1, 0, 1, 2)
+
+
+def mirrored_terms(node: ast.BinOp, around: Around) -> Iterator[Change]:
+    """A product, and the same with two names exchanged beside it, as in a sum over two sides."""
+    inner = isinstance(around.parent, ast.BinOp) and isinstance(around.parent.op, ast.Mult)
+    if not isinstance(node.op, ast.Mult) or inner:
+        return
+    for first, second in _exchangeable(around.names):
+        other = _exchanged(node, first, second)
+        if ast.dump(other) != ast.dump(node):
+            yield (
+                ast.BinOp(node, ast.Add(), other),
+                f"which term is missing beside {as_code(node)}?",
+            )
+
+
+def _exchangeable(names: Sequence[str]) -> list[tuple[str, str]]:
+    """The words in which two names differ that are alike otherwise, as q and k in d_q and d_k."""
+    pairs = {}
+    for a, b in itertools.combinations(names, 2):
+        words = [*zip(a.split("_"), b.split("_"), strict=False)]
+        differ = [pair for pair in words if pair[0] != pair[1]]
+        if a.count("_") == b.count("_") > 0 and len(differ) == 1:
+            pairs[differ[0]] = None
+    return list(pairs)
+
+
+def _exchanged(node: ast.expr, first: str, second: str) -> ast.expr:
+    other = copy.deepcopy(node)
+    swap = {first: second, second: first}
+    for part in ast.walk(other):
+        if isinstance(part, ast.Name):
+            part.id = "_".join(swap.get(word, word) for word in part.id.split("_"))
+    return other
+
+
+def missing_factors(node: ast.expr, around: Around) -> Iterator[Change]:
+    """A term of a sum, times or divided by something that is forgotten."""
+    in_sum = isinstance(around.parent, ast.BinOp) and isinstance(around.parent.op, SUMS)
+    for name in around.names if in_sum else ():
+        for op in (ast.Mult(), ast.Div()):
+            new = ast.BinOp(node, op, ast.Name(name, ast.Load()))
+            yield new, f"which factor is missing in {as_code(node)}?"
+
+
+def ranges(node: ast.Subscript, around: Around) -> Iterator[Change]:
+    """Several entries in the place of one."""
+    index = node.slice
+    if not isinstance(node.ctx, ast.Load) or not isinstance(index, ast.Name | ast.Constant):
+        return
+    question = f"{as_code(node)} is one entry; which are needed?"
+    ends = [ast.Slice(index, None), ast.Slice(None, index)]
+    for name in around.names:
+        own = ast.Name(name, ast.Load())
+        axis = ast.Subscript(ast.Attribute(own, "shape", ast.Load()), constant(-1), ast.Load())
+        for length in (own, axis):
+            ends.append(ast.Slice(index, ast.BinOp(index, ast.Add(), length)))
+    yield from ((ast.Subscript(node.value, end, ast.Load()), question) for end in ends)
+
+
+def axes_of_shapes(node: ast.Constant, around: Around) -> Iterator[Change]:
+    """Another axis of a shape."""
+    value = getattr(around.parent, "value", None)
+    if isinstance(value, ast.Attribute) and value.attr == "shape" and around.field == "slice":
+        for axis in AXES:
+            if axis != node.value:
+                yield constant(axis), f"which axis of {as_code(value.value)} is meant?"
+
+
+def numbers_by_name(node: ast.Constant, around: Around) -> Iterator[Change]:
+    """A number that grows with an argument, where it is the same for all."""
+    if type(node.value) is not int or not isinstance(around.parent, ast.BinOp):
+        return
+    for name in around.names:
+        own = ast.Name(name, ast.Load())
+        question = f"is the number {node.value} right there, whatever `{name}` is?"
+        for op in (ast.Sub(), ast.Add()):
+            yield ast.BinOp(own, op, node), question
+
+
+def functions_of(node: ast.Name | ast.BinOp, around: Around) -> Iterator[Change]:
+    """A function of a value, where the value itself is used."""
+    if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load) or around.field == "func":
+        return
+    if not isinstance(around.parent, ast.BinOp | ast.Return | ast.Assign | ast.AugAssign):
+        return
+    question = f"is it {as_code(node)} itself that belongs there, or a function of it?"
+    kind = type(node.op) if isinstance(node, ast.BinOp) else type(node)
+    for wrapper in WRAPPERS.get(kind, ()):
+        function = ast.parse(wrapper, mode="eval").body
+        yield ast.Call(function, [node], []), question
+
+
+def loop_ends(node: ast.Call, around: Around) -> Iterator[Change]:
+    """A range with another beginning or end."""
+    if ast.unparse(node.func) != "range" or not 0 < len(node.args) < 3:
+        return
+    question = f"where does {as_code(node)} begin and end?"
+    *first, last = node.args
+    for op in (ast.Add(), ast.Sub()):
+        moved = ast.BinOp(last, op, ast.Constant(1))
+        yield ast.Call(node.func, [*first, moved], []), question
+    if not first:
+        yield ast.Call(node.func, [ast.Constant(1), last], []), question
+        moved = ast.BinOp(last, ast.Add(), ast.Constant(1))
+        yield ast.Call(node.func, [ast.Constant(1), moved], []), question
+
+
+def kept_axes(node: ast.Call, around: Around) -> Iterator[Change]:
+    """A reduction that keeps its axis, and arrays put together along another axis."""
+    short = ast.unparse(node.func).rsplit(".", 1)[-1]
+    named = {keyword.arg for keyword in node.keywords}
+    if named & {"axis", "dim"} and not named & {"keepdims", "keepdim"}:
+        kept = [*node.keywords, ast.keyword("keepdims", ast.Constant(True))]
+        question = f"which shape does {as_code(node)} have, and which is needed?"
+        yield ast.Call(node.func, node.args, kept), question
+    if short in ("concatenate", "stack", "cat") and not named & {"axis", "dim"}:
+        for axis in (-1, 1):
+            along = [*node.keywords, ast.keyword("axis", constant(axis))]
+            question = f"along which axis does `{short}` put them together?"
+            yield ast.Call(node.func, node.args[:1], along), question
+
+
+def opposites(node: ast.Name, around: Around) -> Iterator[Change]:
+    """A mask the other way round."""
+    if _is_read(node, around, ast.Call | ast.BinOp):
+        question = f"is {as_code(node)} the right way round, or its opposite?"
+        yield ast.UnaryOp(ast.Invert(), node), question
+
+
+def shortened(node: ast.Name, around: Around) -> Iterator[Change]:
+    """All but the first, or all but the last."""
+    if _is_read(node, around, ast.Call | ast.For):
+        question = f"must all of {as_code(node)} be used there?"
+        for end in (ast.Slice(constant(1), None), ast.Slice(None, constant(-1))):
+            yield ast.Subscript(node, end, ast.Load()), question
+
+
+def _is_read(node: ast.Name, around: Around, by: Any) -> bool:
+    """Whether a name is read by an expression of some kinds, and not called."""
+    read = isinstance(node.ctx, ast.Load) and around.field != "func"
+    return read and isinstance(around.parent, by)
