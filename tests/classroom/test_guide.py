@@ -15,7 +15,7 @@ from classroom.platforms.uploads import MODIFIED
 from classroom.status import GradeStatus
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDE = (ROOT / "appendix" / "guide.md").read_text("utf8")
+GUIDE = (ROOT / "appendix" / "guide.md").read_text("utf8").replace("\\\n", "")
 COMMAND = re.compile(r"^ *\.venv/bin/python -m classroom (.+)$", re.MULTILINE)
 TABLE = re.compile(r"^( *)```text\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 NAMES = re.compile(r"know the exercises by these names: (.+)\.")
