@@ -8,6 +8,9 @@ import numpy as np
 
 from checks.run.compare import agree, compare
 from checks.run.nodes import Items, Mapping, Node, Numbers, Text
+from checks.run.parts import compared_parts, wrong_parts
+from checks.run.trial import Compared
+from checks.task import Task
 
 LARGE = 100  # a whole number that is a multiple of another by no accident
 
@@ -29,6 +32,22 @@ def about_entries(expected: Node, got: Node, tolerance: float | None) -> str:
     good = f"{listed(right)} {'is' if len(right) == 1 else 'are'} right" if right else ""
     bad = f"{listed(wrong)} {'is' if len(wrong) == 1 else 'are'} not"
     return f"{good}; {bad}." if good else "None of the entries is right yet."
+
+
+def about_parts(task: Task, failing: Sequence[Compared]) -> str:
+    """A sentence on the parts of a result that are wrong on some failing case, if others are not.
+
+    A value, which the learner should find, is not told part by part.
+    """
+    seen = [compared_parts(each.truth.value, each.outcome.value, counts=True) for each in failing]
+    names = [[name for name, _, _ in parts] for parts in seen]
+    if task.is_value or not names[0] or any(other != names[0] for other in names):
+        return ""
+    wrong = set.union(*(wrong_parts(parts, task.tolerance) for parts in seen))
+    if len(wrong) == len(names[0]):
+        return ""
+    which = listed([f"`{name}`" for name in names[0] if name in wrong])
+    return f"Of your results {which} {'is' if len(wrong) == 1 else 'are'} wrong, the rest is right."
 
 
 def _about_set(expected: Items, got: Node) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from checks.differences.describe import describe_numbers
-from checks.differences.entries import about_entries, about_size
+from checks.differences.entries import about_entries, about_parts, about_size
 from checks.feedback.blocks import value_block
 from checks.feedback.library_errors import about_integers, about_library, about_shapes
 from checks.feedback.named_ideas import named_ideas
@@ -78,7 +78,10 @@ def _wrong_result(task: Task, trial: Trial, failing: list[Compared]) -> Verdict:
         return argument_changed(task, failing[0].case, got)
     fits = named_ideas(task, trial.compared)
     if fits:
-        entries = _entries(task, expected.value, got.value) if fits[0].partly else ""
+        partly = fits[0].partly
+        entries = (
+            _entries(task, expected.value, got.value) if partly else about_parts(task, failing)
+        )
         return named_misconceptions(task, fits, got, blocks, entries)
     if got.status == Status.RAISED:
         return _raised(task, got, blocks)

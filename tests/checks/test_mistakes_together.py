@@ -64,3 +64,15 @@ def test_a_mistake_that_explains_one_case_alone_is_not_named():
         lambda a, b: [1, b, a * b],
         lambda a, b: [a, b, a + b],
     ).misconceptions
+
+
+def test_the_counts_that_a_named_mistake_makes_wrong_are_told():
+    verdict = counted(lambda a, b: [1, b, a * b], lambda a, b: [1, b, a * b])
+    assert verdict.misconceptions == ("M346",)
+    assert verdict.sentences[-1] == "Of your results `[0]` is wrong, the rest is right."
+
+
+def test_no_part_is_told_where_all_are_wrong():
+    verdict = counted(lambda a, b: [1, 1, 1], lambda a, b: [1, 1, 1])
+    assert verdict.misconceptions == ("M346",)
+    assert "Of your results" not in repr(verdict)
