@@ -20,17 +20,6 @@ PATTERN = ["the", "adjective", "noun", "verb", "the", "adjective", "noun", "."]
 WORDS = [word for kind in KINDS.values() for word in kind]
 
 
-def sample_story():
-    """Return eleven words; the last three repeat the object of the sentence."""
-    sentence = [random.choice(KINDS[kind]) for kind in PATTERN]
-    return sentence + sentence[4:7]
-
-
-def sample_batch(count):
-    """Sample stories as numbers, one for each word. -> (count, 11)"""
-    return torch.tensor([[WORDS.index(w) for w in sample_story()] for _ in range(count)])
-
-
 def attention(q, k, v, masked):
     """Queries, keys, values (batch, n, d_k) -> output (batch, n, d_k), weights (batch, n, n)."""
     scores = q @ k.mT / k.shape[-1] ** 0.5
@@ -71,6 +60,17 @@ class TinyModel(nn.Module):
         x = self.embed(ids)
         output = torch.cat([head(x)[0] for head in self.heads], -1)
         return self.next_word(x + output)
+
+
+def sample_story():
+    """Return eleven words; the last three repeat the object of the sentence."""
+    sentence = [random.choice(KINDS[kind]) for kind in PATTERN]
+    return sentence + sentence[4:7]
+
+
+def sample_batch(count):
+    """Sample stories as numbers, one for each word. -> (count, 11)"""
+    return torch.tensor([[WORDS.index(w) for w in sample_story()] for _ in range(count)])
 
 
 def loss_on(model, stories):

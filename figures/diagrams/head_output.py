@@ -52,7 +52,7 @@ def raised_tokens(
     _put_bars(axes, products)
     put_text(axes, BAR, TOP + ROW * len(products) + 12, "the larger, the more this token is raised",
              "muted", ha="left")  # fmt: skip
-    listed = ", ".join(f"{token} {number:.0f}" for token, number in products)
+    listed = ", ".join(f"{token} {number:.1f}" for token, number in products)
     return plots.figure(
         fig,
         alt=f"The output of head {head}, {d_v} components, times W_o gives the {d_model} "
@@ -73,5 +73,5 @@ def _put_bars(axes: Axes, products: Sequence[tuple[str, float]]) -> None:
         length = max(0, LONGEST * number / largest)
         axes.add_patch(Rectangle((BAR, y - 6), length, 12, facecolor=palette.light("output"),
                                  linewidth=0))  # fmt: skip
-        text = f"{number:.0f}".replace("-", "\N{MINUS SIGN}")
+        text = f"{number:.1f}".replace("-", "\N{MINUS SIGN}")
         put_text(axes, BAR + length + 6, y, text, ha="left")

@@ -200,8 +200,8 @@ def test_a_cell_that_reads_with_the_real_model_asks_first_and_then_gives_what_is
     figure.locator(".live-check").click()
     expect(figure.locator("figure")).to_contain_text("frogs", timeout=SECONDS)
     reader.fetched.clear()
-    reader.visit("chapters/03_context.html")
-    other = reader.cell("def apple_in(text)")
+    reader.visit("chapters/02_embeddings.html")
+    other = reader.cell("minilm = load_minilm(numpy=True)")
     other.locator(".live-run").click(force=True)
     reader.ran(other)  # without a question, and from the browser's cache
     assert not any("/live/model/" in path for path in reader.fetched)

@@ -76,10 +76,10 @@ SHAPES = {"head": "3.1", "d_v": 4, "d_model": 12, "vocabulary": 5000}
 
 def test_the_output_of_a_head_shows_what_it_raises():
     figure = raised_tokens("noon", [("are", 9.4), ("mail", -2.0)], **SHAPES)
-    for text in ("output of head 3.1", "added to noon", "(4,)", "(12,)", "are", "9", "mail", "−2",
-                 "5,000 products; here 2"):  # fmt: skip
+    for text in ("output of head 3.1", "added to noon", "(4,)", "(12,)", "are", "9.4", "mail",
+                 "−2.0", "5,000 products; here 2"):  # fmt: skip
         assert f">{text}<" in figure.svg
-    assert "tokens: are 9, mail -2." in figure.alt
+    assert "tokens: are 9.4, mail -2.0." in figure.alt
 
 
 @pytest.mark.parametrize("products", [[], [("are", -1.0)], [("are", 1.0)] * 13])
