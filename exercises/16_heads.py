@@ -824,7 +824,7 @@ EXERCISE = Exercise(
             id="16.7", name="restored", title="A hook that patches", difficulty=4, importance=5,
             minutes=20, reference=restored, cases=run_cases,
             graded_cases=drawn_run_cases,
-            read=f"{PAGE}#patch-which-path-does-the-fact-take",
+            read=f"{DEEPER}#patch-which-path-does-the-fact-take",
             wrong=[
                 *(Wrong("M424", share_with(share, swap=True)) for share in (
                     None,

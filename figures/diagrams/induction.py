@@ -91,9 +91,9 @@ def hook_points() -> Figure:
 def patching() -> Figure:
     """Draw two runs of one model, and the output of a head carried from one into the other."""
     fig, axes = sheet(206)
-    for x, name, token, answer in ((84, "clean run", 3, "24"), (276, "corrupted run", 1, "24?")):
+    for x, name, letter, answer in ((84, "clean run", "s", "a"), (276, "corrupted run", "d", "a?")):
         put_text(axes, x, 12, name, weight="bold")
-        put_text(axes, x, 38, f"... {token} 24 ... 3")
+        put_text(axes, x, 38, f"... {letter} a ... s")
         put_arrow(axes, (x, 50), (x, 78))
         put_box(axes, x, 96, 116, 36, "accent" if x < 180 else "output")
         put_text(axes, x, 88, "one head,")
@@ -106,9 +106,9 @@ def patching() -> Figure:
     put_text(axes, 180, 82, "put in", "accent")
     return plots.figure(
         fig,
-        alt="Two runs side by side. The clean run reads ... 3 24 ... 3 and answers 24. The "
-        "corrupted run reads ... 1 24 ... 3. A thick arrow puts the output of one head at one "
-        "position of the clean run into the corrupted run; whether it answers 24 is the question.",
+        alt="Two runs side by side. The clean run reads ... s a ... s and answers a. The "
+        "corrupted run reads ... d a ... s. A thick arrow puts the output of one head at one "
+        "position of the clean run into the corrupted run; whether it answers a is the question.",
         caption="A patch: the corrupted run goes on with one head's output, at one position, "
         "from the clean run.",
     )

@@ -1,13 +1,14 @@
-"""Schematics of chapter 6: the curve of the exponential, and two ways to divide by the sums."""
+"""Schematics of softmax: its curve, two ways to divide by the sums, and the columns that leak."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 from jaxtyping import Real
 from matplotlib.axes import Axes
 
 from figures import palette, plots
-from figures.drawing import Length, put_text, sheet
+from figures.drawing import Length, put_box, put_text, sheet
 from figures.svg import Figure, styled
 
 CELL, TOP, MOST = 34, 66, 4  # the size of a cell, where the cells begin, the most rows
@@ -87,6 +88,47 @@ def two_divisions(exponentials: Real[np.ndarray, "query key"]) -> Figure:
         caption="Each number is divided by the sum of its own colour. Left, row i meets the sum of "
         "row i. Right, column j meets the sum of row j.",
     )
+
+
+@styled()
+def columns_leak() -> Figure:
+    """Draw which weights move with one cell of the last row, if rows or columns are divided."""
+    before = np.array([[1, 0, 0], [1, 3, 0], [2, 3, 1]])  # 0 where the mask forbids
+    after = before.copy()
+    after[2, 0] = 6
+    fig, axes = sheet(300)
+    for x, title in ((2, "exponentials"), (129, "÷ row sum"), (256, "÷ column sum")):
+        put_text(axes, x + 51, 12, title, weight="bold")
+    for y, title in ((36, "before"), (180, "after: the last token changes one cell")):
+        put_text(axes, 180, y, title, "muted")
+    for e, y in ((before, 50), (after, 194)):
+        _exact(axes, 2, y, e, 1, e != before)
+        for x, axis in ((129, 1), (256, 0)):
+            moved = e / e.sum(axis, keepdims=True) != before / before.sum(axis, keepdims=True)
+            _exact(axes, x, y, e, e.sum(axis, keepdims=True), moved)
+    return plots.figure(
+        fig,
+        alt="Exponentials of three tokens under a causal mask, before and after the 2 in the last "
+        "row becomes a 6. Divided by the sums of their rows, only the last row of weights moves. "
+        "Divided by the sums of their columns, the first weights of rows 1 and 2 move too, from "
+        "1/4 to 1/8.",
+        caption="A softmax down the columns carries the future past a right mask: rows 1 and 2 "
+        "move with row 3, because it is in their sum. Outlined cells moved.",
+    )
+
+
+def _exact(
+    axes: Axes, left: Length, top: Length, e: np.ndarray, sums: int | np.ndarray, moved: np.ndarray
+) -> None:
+    """Draw e divided by the sums, as fractions, with the cells that moved outlined."""
+    sums = np.broadcast_to(sums, e.shape)
+    for (i, j), value in np.ndenumerate(e):
+        x, y = left + CELL * (j + 0.5), top + CELL * (i + 0.5)
+        put_box(axes, x, y, CELL - 4, CELL - 4, "accent" if moved[i, j] else "line",
+                linewidth=2.5 if moved[i, j] else 1)  # fmt: skip
+        if value:
+            put_text(axes, x, y, str(Fraction(int(value), int(sums[i, j]))),
+                     weight="bold" if moved[i, j] else "normal")  # fmt: skip
 
 
 def _cell(axes: Axes, x: Length, y: Length, value: float, row: int) -> None:

@@ -70,13 +70,14 @@ class BugHunt(Interactive):
         """Draw which experiment shows which suspect."""
         seen = seen_by()
         fewest, most = seen.sum(1).min(), seen.sum(1).max()
-        fig, axes = plots.canvas(360, 470)
+        fig, axes = plots.canvas(360, 560)
         edges = np.arange(seen.shape[1] + 1), np.arange(len(seen) + 1)
         axes.pcolormesh(
             *edges, seen.astype(float), cmap=plots.RAMP, vmin=-1, vmax=1,
             edgecolor=palette.light("paper"), linewidth=1,
         )  # fmt: skip
-        axes.set_xticks(edges[0][:-1] + 0.5, list(EXPERIMENTS), rotation=90, fontsize=11)
+        names = [experiment.name for experiment in EXPERIMENTS.values()]
+        axes.set_xticks(edges[0][:-1] + 0.5, names, rotation=90, fontsize=11)
         axes.set_yticks(edges[1][:-1] + 0.5, [kind.name for kind in SUSPECTS], fontsize=11)
         axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
         axes.invert_yaxis()

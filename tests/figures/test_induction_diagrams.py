@@ -20,6 +20,6 @@ def test_the_two_hooks_sit_at_key_and_at_out():
 
 def test_the_patch_goes_from_the_clean_run_into_the_corrupted_one_and_leaves_its_answer_open():
     figure = patching()
-    for word in ("clean run", "corrupted run", "put in", "24", "24?"):
+    for word in ("clean run", "corrupted run", "put in", "a", "a?"):
         assert figure.svg.count(f">{word}<") == 1
     assert "of the clean run into the corrupted run" in figure.alt

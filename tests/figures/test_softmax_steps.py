@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from figures.diagrams.softmax_steps import exponential_curve, two_divisions
+from figures.diagrams.softmax_steps import columns_leak, exponential_curve, two_divisions
 
 
 def test_each_score_stands_on_the_curve():
@@ -29,3 +29,11 @@ def test_the_sums_stand_beside_and_below():
 def test_a_matrix_that_is_not_square_is_refused(shape):
     with pytest.raises(ValueError, match="square with 2 to 4 rows"):
         two_divisions(np.ones(shape))
+
+
+def test_down_the_columns_earlier_rows_move_and_along_the_rows_none_does():
+    figure = columns_leak()
+    assert figure.svg.count(">1/8<") == 2  # the first weights of rows 1 and 2, divided by columns
+    for fraction in ("3/5", "3/10", "1/10"):  # the last row, divided by rows
+        assert figure.svg.count(f">{fraction}<") == 1
+    assert "only the last row of weights moves" in figure.alt
