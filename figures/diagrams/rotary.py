@@ -10,6 +10,9 @@ from figures import palette, plots
 from figures.drawing import put_arrow, put_box, put_text, sheet
 from figures.svg import Figure, styled
 
+STORED, QUESTION = 75, 7  # tokens
+WANTED = 7  # the position of the key to fetch
+
 
 @styled()
 def clock_hands(
@@ -73,6 +76,50 @@ def growing_cache(degrees: float | int = 30) -> Figure:
         caption="Each new token adds one column: its key, rotated by its own position, and its "
         "value, not rotated. Stored columns never change.",
     )
+
+
+@styled()
+def misplaced_question() -> Figure:
+    """Draw a question behind 75 stored keys, and the same question rotated as if it came first."""
+    fig, axes = sheet(258)
+    rows = ((14, STORED, "74 positions back"), (148, 0, "1 position ahead"))
+    for top, first, distance in rows:
+        last = first + QUESTION - 1
+        put_text(axes, 10, top, f"the question begins at {first}", ha="left", weight="bold")
+        _positions(axes, top + 50, 0, STORED, "key")
+        _positions(axes, top + 50, WANTED, WANTED + 1, "accent")
+        put_text(axes, _at(40), top + 50, f"stored keys, 0 to {STORED - 1}", "key", zorder=3)
+        put_text(axes, _at(WANTED), top + 29, f"marmalade, {WANTED}", "accent", ha="left")
+        _positions(axes, top + 94, first, last + 1, "query")
+        side = {"ha": "right"} if first else {"ha": "left"}
+        put_text(axes, _at(first - 1 if first else last + 2), top + 94,
+                 f"question, {first} to {last}", "query", **side)  # fmt: skip
+        put_arrow(axes, (_at(last + 0.5), top + 85), (_at(WANTED + 0.5), top + 61), "accent",
+                  order=4, linewidth=2)  # fmt: skip
+        put_text(
+            axes, _at(STORED + QUESTION if first else 11), top + 71, distance, "accent", **side
+        )
+    return plots.figure(
+        fig,
+        alt="Two lines of positions, each with 75 stored keys at 0 to 74; marmalade stands at 7. "
+        "Above, the question follows at 75 to 81, and from its last token marmalade is 74 "
+        "positions back. Below, the question stands at 0 to 6, under the first keys, and marmalade "
+        "is 1 position ahead, as all of the story behind it is ahead.",
+        caption="The same keys and the same question. With one wrong number, the password and the "
+        "whole story lie ahead of the question, where no token ever looked in training.",
+    )
+
+
+def _at(position: float | int) -> float:
+    """Return where a position begins on the line."""
+    return 10 + 340 * position / (STORED + QUESTION)
+
+
+def _positions(axes: Axes, y: float | int, start: int, end: int, role: str) -> None:
+    """Draw the positions from `start` to before `end` as a bar."""
+    face = palette.light("accent" if role == "accent" else "surface")
+    axes.add_patch(Rectangle((_at(start), y - 10), _at(end) - _at(start), 20, facecolor=face,
+                             edgecolor=palette.light(role), linewidth=1.6, zorder=2))  # fmt: skip
 
 
 def _hand(axes: Axes, x: float | int, y: float | int, radius: float | int, angle: float) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from figures.diagrams.llama import gate_times_up, shared_kv_heads, two_blocks
-from figures.diagrams.rotary import clock_hands, growing_cache, two_pairings
+from figures.diagrams.rotary import clock_hands, growing_cache, misplaced_question, two_pairings
 
 
 def test_the_two_blocks_name_their_parts():
@@ -49,6 +49,16 @@ def test_the_cache_grows_by_one_column_a_step():
     figure = growing_cache(45)
     assert figure.svg.count(">v<") == 3 + 4 + 5
     assert "turned by 0, 45 and 90 degrees" in figure.alt
+
+
+def test_the_misplaced_question_has_its_distances_and_positions():
+    figure = misplaced_question()
+    for text in ("stored keys, 0 to 74", "marmalade, 7"):
+        assert figure.svg.count(f">{text}<") == 2
+    for last, words in ((81, "74 positions back"), (6, "1 position ahead")):
+        assert f">question, {last - 6} to {last}<" in figure.svg
+        assert f">{words}<" in figure.svg
+        assert int(words.split()[0]) == abs(last - 7)
 
 
 def test_both_conventions_pair_each_of_eight_components_once():
