@@ -45,19 +45,16 @@ def names_of(page: str) -> dict[str, Any]:
 
 
 def record_rates() -> dict[str, Any]:
-    """Train each stack of the core page with each learning rate: its losses, and a text."""
+    """Train each stack of the core page with each learning rate: its losses."""
     page = names_of("11_block")
     losses: dict[str, dict[str, list[float]]] = {}
-    texts: dict[str, dict[str, str]] = {}
     for name, layers in page["STACKS"].items():
-        losses[name], texts[name] = {}, {}
+        losses[name] = {}
         for rate in map(str, RATES):
             runs = [page["run"](layers, seed, float(rate), RATE_STEPS) for seed in SEEDS]
             losses[name][rate] = [round(end, 3) if end < MOST else MOST for _, end in runs]
-            if losses[name][rate][0] < MOST:
-                texts[name][rate] = page["write"](runs[0][0])
             print(name, rate, losses[name][rate], flush=True)
-    return {"steps": RATE_STEPS, "bytes": len(page["text"]), "losses": losses, "texts": texts}
+    return {"steps": RATE_STEPS, "bytes": len(page["text"]), "losses": losses}
 
 
 def record_letters() -> dict[str, Any]:
