@@ -657,7 +657,7 @@ EXERCISE = Exercise(
             wrong=VARIANCE,
             laws=MEASURED,
             unique=False,
-            read=f"{PAGE}#why-the-variance-grows-line-by-line",
+            read=f"{PAGE}#why-the-variance-grows",
         ),
         Task(
             id="5.4",

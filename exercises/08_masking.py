@@ -676,7 +676,7 @@ EXERCISE = Exercise(
         Task(
             id="8.1", name="inputs_and_labels", title="Cut inputs and labels", difficulty=1,
             importance=5, minutes=5, reference=inputs_and_labels, cases=window_cases,
-            read=f"{PAGE}#ten-questions-in-one-text",
+            read=f"{PAGE}#the-causal-mask",
             wrong=[Wrong("M60", shifted(0)), Wrong("M61", shifted(2)), Wrong("M110", wrapped),
                    Wrong("M111", one_short)],
         ),

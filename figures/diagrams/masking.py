@@ -117,7 +117,7 @@ def padding_broadcast(real: Sequence[bool]) -> Figure:
     causal = [[key <= query for key in queries] for query in queries]
     both = [[causal[query][key] and repeated[query][key] for key in queries] for query in queries]
     fig, axes = sheet(216)
-    put_text(axes, 72, 14, "real[1]")
+    put_text(axes, 72, 14, "real tokens")
     _cells(axes, 32, 26, repeated[:1])
     put_arrow(axes, (72, 50), (72, 82))
     put_text(axes, 80, 65, "for every query", "muted", ha="left")
@@ -139,8 +139,8 @@ def padding_broadcast(real: Sequence[bool]) -> Figure:
         alt=f"One row of four cells, of which {' and '.join(tokens)} are filled, is repeated for "
         "four queries. Joined with the triangle of the causal mask by and, it leaves these cells: "
         + "; ".join(f"query {query} to {_named(both[query])}" for query in queries) + ".",
-        caption="Filled cells may be attended to, queries in rows. The one row of text 1 serves "
-        "every query; the rows of its pads are left empty.",
+        caption="Filled cells may be attended to, queries in rows. The one row of real tokens "
+        "serves every query; the rows of the pads are left empty.",
     )  # fmt: skip
 
 

@@ -867,10 +867,8 @@ class TestVerdicts:
             above = text.partition(f'<a id="claim-{claim}">')[0].rpartition("\n## ")[2]
             place = verdict.place_in_words(f"chapters/05_scaling_deeper.html#claim-{claim}")
             assert place == f"chapter 5, scaling deeper, \u201c{above.splitlines()[0]}\u201d"
-        text = verdict.place_in_words(
-            "chapters/05_scaling.html#why-the-variance-grows-line-by-line"
-        )
-        assert text == "chapter 5, scaling, \u201cWhy the variance grows, line by line\u201d"
+        text = verdict.place_in_words("chapters/05_scaling.html#why-the-variance-grows")
+        assert text == "chapter 5, scaling, \u201cWhy the variance grows\u201d"
         gone = "chapters/98_far.html"
         assert verdict.place_in_words(f"{gone}#claim-S0-21") == "chapter 98, far, at claim S0-21"
         assert verdict.place_in_words(f"{gone}#by-hand") == "chapter 98, far, \u201cby hand\u201d"
