@@ -55,7 +55,7 @@ THEME_FIXES = [  # (what the theme writes, what the page needs)
 # What a cell has printed, and behind it what `holds` has printed, line by line.
 PROOFS = re.compile(
     r'(<div class="output stream [^"]*"><div class="highlight"><pre><span></span>)'
-    r"((?:(?!Holds: )[^\n]+\n|\n)*)((?:Holds: [^\n]*\n)+)(</pre></div>\n</div>)"
+    r"((?:(?!Holds: |</pre>)[^\n]+\n|\n)*)((?:Holds: [^\n]*\n)+)(</pre></div>\n</div>)"
 )
 
 

@@ -110,6 +110,18 @@ def test_statements_that_hold_are_folded_and_one_that_does_not_is_in_sight(capsy
     assert "not so" in built(False, True).split("<details")[0]
 
 
+def test_a_cell_that_only_prints_leaves_the_statements_of_a_later_cell_folded():
+    block = (
+        '<div class="output stream highlight-myst-ansi notranslate"><div class="highlight">'
+        "<pre><span></span>{}</pre></div>\n</div>\n"
+    )
+    page = block.format("a table\n") + block.format("Holds: the first\nHolds: the second\n")
+    seen, folded = fold_proofs(page).split("<details")
+    assert "a table" in seen
+    assert "Holds" not in seen
+    assert "Checked: 2 statements hold" in folded
+
+
 @pytest.mark.parametrize("page", sorted(ROOT.glob("chapters/*.ipynb")), ids=lambda path: path.stem)
 def test_no_stored_page_says_that_a_statement_of_its_own_is_not_so(page):
     assert "With these numbers it is not so" not in executed(page)
