@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
+from lib.datasets.repeats import repeats
+from lib.interpretability.interventions import patch, record_heads
 from tests.support.pages import names_of
 from tests.support.seeds import training_seeds
 
@@ -53,6 +56,30 @@ def test_single_heads_of_layer_1_are_cheap_and_whole_layers_are_not(page, two):
     assert max(prices[4:]) < 0.5
     assert min(lower, upper) > 3
     assert upper > 3 * sum(prices[4:])
+
+
+def test_the_fact_passes_two_positions_and_no_other(two):
+    model = two[0]
+    clean = repeats(np.random.default_rng(5), 64, shortest=16, longest=16)
+    corrupted = clean.ids.clone()
+    for row in corrupted:
+        row[5] = next(token for token in range(40) if token not in row)
+    donor = record_heads(model, clean.ids)
+
+    @torch.no_grad()
+    def answer(ids):
+        chances = model(ids).logits[:, 21].log_softmax(-1)
+        return chances.gather(1, clean.targets[:, 21, None]).mean().item()
+
+    def restored(layer, heads, position):
+        with patch(model, donor, [(layer, head) for head in heads], [position]):
+            return (answer(corrupted) - answer_without) / (answer(clean.ids) - answer_without)
+
+    answer_without = answer(corrupted)
+    assert restored(0, range(4), 6) > 0.9
+    assert restored(1, range(4), 21) > 0.9
+    for position in (4, 5, 7, 20, 22):
+        assert all(abs(restored(layer, range(4), position)) < 0.15 for layer in (0, 1))
 
 
 def test_layer_1_reads_layer_0_in_its_keys_alone(page, two):
