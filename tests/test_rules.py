@@ -86,8 +86,12 @@ def modules(package: str = "lib") -> list[Path]:
 @cache
 def imported(path: Path) -> set[str]:
     """The names that a module imports, whole: `lib.functional`, `IPython.display`."""
+    return imported_by(read(path))
+
+
+def imported_by(source: str) -> set[str]:
     names = set()
-    for node in ast.walk(ast.parse(read(path))):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -1,6 +1,5 @@
 """The notebooks run wherever they are opened: what installs them there, and what leads there."""
 
-import ast
 import importlib.util
 import json
 import os
@@ -20,7 +19,7 @@ from book.build import notebooks as tool
 from book.doctor import canonical, pins
 from tests.book.test_book import PAGES
 from tests.support.built import tree
-from tests.test_rules import FILES, PACKAGES, ROOT, imported
+from tests.test_rules import FILES, PACKAGES, ROOT, imported, imported_by
 
 NOTEBOOKS = [page.with_suffix(".ipynb") for page in tool.pages()]
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))
@@ -141,12 +140,6 @@ def test_the_package_declares_what_pages_and_lib_import_and_nothing_else():
     assert used | READ == declared
 
 
-def imported_by(source: str) -> set[str]:
-    nodes = list(ast.walk(ast.parse(source)))
-    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    return plain | {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
-
-
 def test_what_it_pins_is_pinned_alike_in_the_requirements_and_nothing_heavy_is_pinned():
     pinned = pins()
     for requirement in map(Requirement, tool.PROJECT["dependencies"]):
@@ -155,6 +148,45 @@ def test_what_it_pins_is_pinned_alike_in_the_requirements_and_nothing_heavy_is_p
         if str(requirement.specifier).startswith("=="):
             assert str(requirement.specifier) == f"=={version}"
             assert canonical(requirement.name) not in {"torch", "numpy", "scipy", "matplotlib"}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory) -> Path:
+    """The folder that pip would put the course into, as setuptools itself builds it."""
+    place = tmp_path_factory.mktemp("installed")
+    subprocess.run(
+        [sys.executable, "-c", "from setuptools import setup; setup()", "--quiet", "build",
+         "--build-base", str(place), "--build-lib", str(place / "site")],
+        cwd=ROOT, check=True, capture_output=True,
+    )  # fmt: skip
+    return place / "site"
+
+
+def our_files(names: set[str]) -> set[Path]:
+    """The files of the course that these imports read: the module, or what defines the name."""
+    files = set()
+    for name in names:
+        parts = name.split(".")
+        tries = [*forms("/".join(parts)), *forms("/".join(parts[:-1]))]
+        files |= set([Path(file) for file in tries if (ROOT / file).exists()][:1])
+    return files
+
+
+def forms(place: str) -> list[str]:
+    return [f"{place}.py", f"{place}/__init__.py"]
+
+
+def test_every_module_of_the_course_that_a_notebook_needs_is_installed_with_it(installed):
+    needed, read = set(), set()
+    for notebook in NOTEBOOKS:
+        for cell in json.loads(notebook.read_text("utf8"))["cells"]:
+            if cell["cell_type"] == "code":
+                needed |= our_files(imported_by("".join(cell["source"])))
+    while needed := needed - read:
+        read |= needed
+        needed = needed.union(*(our_files(imported(ROOT / file)) for file in needed))
+    assert {Path("chapters/gpt.py"), Path("figures/diagrams/decoder.py")} <= read
+    assert [file for file in sorted(read) if not (installed / file).exists()] == []
 
 
 def test_every_file_that_the_code_reads_beside_itself_is_packed():
