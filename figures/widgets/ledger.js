@@ -30,9 +30,9 @@ const SIZES = [
 ];
 const SWITCHES = [
   ["positions", "learned positions"],
-  ["biases", "biases of the maps"],
+  ["biases", "biases"],
   ["norms", "norms"],
-  ["tied", "tied: one table at both ends"],
+  ["tied", "tied embeddings"],
 ];
 
 /** A whole number with commas. */
@@ -155,7 +155,6 @@ function render({ model, el }) {
   const table = h(
     "table",
     { class: "kit-ledger" },
-    h("caption", {}, "The ledger"),
     h("thead", {}, h("tr", {}, ...heads)),
     h("tbody", {}, ...lines.map((line) => line.el)),
     h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "total"), sum, h("td", { class: "kit-share" }, "100 %"))),
@@ -205,7 +204,12 @@ function render({ model, el }) {
     h("div", { class: "kit-sizes", role: "group", "aria-label": "sizes" }, ...cells.map((cell) => cell.box)),
     row(...switches.map((one) => one.el)),
     column(...Object.values(said).map((one) => one.el)),
-    h("div", { class: "kit-scroll", tabindex: 0, role: "group", "aria-label": "the rows of the ledger" }, table),
+    h(
+      "details",
+      {},
+      h("summary", {}, "Every row, with its formula"),
+      h("div", { class: "kit-scroll", tabindex: 0, role: "group", "aria-label": "the rows of the ledger" }, table),
+    ),
   );
   for (const key of KEYS) model.on(`change:${key}`, draw);
   draw();

@@ -62,7 +62,7 @@ def test_its_start_is_the_count_of_the_source():
 
 
 def shown(page: Page, part: str) -> str:
-    return page.locator(f"td[data-name='{part}']").inner_text()
+    return page.locator(f"td[data-name='{part}']").text_content()
 
 
 def test_a_preset_fills_every_cell(widget_page):
@@ -90,11 +90,11 @@ def test_a_typed_size_changes_its_rows_and_leaves_the_preset(widget_page):
 def test_the_switches_take_their_rows_away(widget_page):
     page = widget_page(Ledger())
     page.get_by_role("radio", name="GPT-2", exact=True).check()
-    for label in ("learned positions", "biases of the maps", "norms"):
+    for label in ("learned positions", "biases", "norms"):
         page.get_by_label(label, exact=True).press("Space")
     for part in ("positions", "up biases", "down biases", "attention biases", "last norm"):
         assert shown(page, part) == "0"
-    page.get_by_label("tied: one table at both ends").press("Space")
+    page.get_by_label("tied embeddings").press("Space")
     assert shown(page, "unembedding") == "38,597,376"
 
 
