@@ -97,7 +97,7 @@ class Block(nn.Module):
     Post-norm, as in the first transformer and BERT, normalises each sum instead:
     $x \leftarrow \mathrm{norm}(x + \mathrm{attend}(x))$, then the same for the feed-forward
     network. In training, each component of a sublayer's output is dropped with probability
-    `dropout`.
+    `dropout`; dropout on the attention weights belongs to `attention`, as in `GPT2`.
 
     Source: Vaswani et al. 2017, section 3.1 (post-norm); Xiong et al. 2020, figure 1 (both).
     Taught in: chapter 11.

@@ -1,6 +1,7 @@
 """GPT-2: token and position embeddings, a stack of causal blocks, logits for the next token."""
 
 import math
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -10,10 +11,12 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from lib.attention import masks
+from lib.attention.dropout import attend_with_dropout
 from lib.attention.fused import fused
 from lib.attention.kv_cache import KeyValueCache
 from lib.models.block import Block, LayerNorm
 from lib.models.config import Config
+from lib.shapes import AttentionOutput
 
 
 class ModelOutput(NamedTuple):
@@ -97,26 +100,40 @@ class GPT2(nn.Module):
 
         With caches (`self.caches()`), the ids continue the sequence of the earlier calls.
 
-        Raises: ValueError for caches together with keep_weights; and as `embed` does.
+        Raises: ValueError for caches together with keep_weights or dropout; and as `embed` does.
         """
+        attentions = self.attentions(caches, keep_weights)
+        x = self.embed(ids, start=caches[0].used if caches else 0)
+        mask = masks.causal(ids.shape[-1], like=ids) if keep_weights else None
+        all_weights = []
+        for block, attention in zip(self.layers, attentions, strict=True):
+            x, weights = block(x, mask, attention=attention)
+            all_weights.append(weights)
+        logits = self.unembed(x[..., -1:, :] if last else x)
+        return ModelOutput(logits, torch.stack(all_weights, dim=-4) if keep_weights else None)
+
+    def attentions(
+        self, caches: list[KeyValueCache] | None, keep_weights: bool
+    ) -> Sequence[Callable[..., AttentionOutput]]:
+        """Return how each layer attends: from its cache, with its weights kept, or fused.
+
+        Raises: ValueError for caches together with keep_weights or dropout.
+        """
+        dropout = self.config.dropout if self.training else 0.0
         if caches and keep_weights:
             raise ValueError(
                 "`caches` and `keep_weights` exclude each other: with a KV cache, a fused kernel "
                 "reads only the new tokens. For the weights, give the whole sequence and no caches."
             )
-        x = self.embed(ids, start=caches[0].used if caches else 0)
-        all_weights = []
-        for i, block in enumerate(self.layers):
-            if keep_weights:
-                x, weights = block(x, masks.causal(x.shape[-2], like=x))
-                all_weights.append(weights)
-            elif caches:
-                x, _ = block(x, attention=caches[i])
-            else:
-                dropout = self.config.dropout if self.training else 0.0
-                x, _ = block(x, attention=partial(fused, causal=True, dropout=dropout))
-        logits = self.unembed(x[..., -1:, :] if last else x)
-        return ModelOutput(logits, torch.stack(all_weights, dim=-4) if all_weights else None)
+        if caches and dropout:
+            raise ValueError(
+                "Caches are for generation, and this model is in training mode with dropout "
+                f"{dropout}. Call model.eval() first, or give the whole sequence and no caches."
+            )
+        if caches:
+            return caches
+        attend = attend_with_dropout if keep_weights else partial(fused, causal=True)
+        return [partial(attend, dropout=dropout)] * len(self.layers)
 
     def unembed(self, x: Float[Tensor, "*batch n d_model"]) -> Float[Tensor, "*batch n vocab"]:
         """Apply the final layer norm and the LM head, which is tied to the token embedding."""

@@ -293,13 +293,58 @@ def test_what_cannot_be_looked_up_is_refused_by_saying_what_came(tiny, ids, bare
     assert torch.equal(tiny(IDS.int()).logits, tiny(IDS).logits)
 
 
-def test_dropout_acts_while_training_and_not_otherwise():
+@pytest.mark.parametrize("keep_weights", [False, True])
+def test_dropout_acts_while_training_and_not_otherwise(keep_weights):
     torch.manual_seed(0)
     model = GPT2(replace(SMALL, dropout=0.3)).double()
-    first, second = model(IDS).logits, model(IDS).logits
+    first, second = (model(IDS, keep_weights=keep_weights).logits for _ in range(2))
     assert not torch.allclose(first, second)
     model.eval()
-    assert torch.equal(model(IDS).logits, model(IDS).logits)
+    first, second = (model(IDS, keep_weights=keep_weights).logits for _ in range(2))
+    assert torch.equal(first, second)
+
+
+@pytest.fixture
+def only_weights_dropped() -> GPT2:
+    """A model in training whose dropout, 0.3, falls on the attention weights alone."""
+    torch.manual_seed(0)
+    model = GPT2(replace(SMALL, layers=1, dropout=0.3)).double().requires_grad_(False)
+    model.initialise(0.5)  # so that attention moves the logits
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+    return model
+
+
+def test_three_tenths_of_the_kept_weights_are_zero_and_the_others_are_larger(only_weights_dropped):
+    ids = IDS[:1].expand(101, -1)
+    weights = only_weights_dropped(ids, keep_weights=True).weights
+    whole = only_weights_dropped.eval()(ids, keep_weights=True).weights
+    past = torch.ones(23, 23, dtype=torch.bool).tril().expand_as(weights)
+    # 101 * 5 * 276 weights: the standard deviation of the share is 0.0012.
+    assert (weights[past] == 0).double().mean().item() == pytest.approx(0.3, abs=0.01)
+    assert (weights[~past] == 0).all()
+    kept = weights > 0
+    torch.testing.assert_close(weights[kept] * 0.7, whole[kept])
+
+
+def test_the_plain_call_drops_the_weights_as_often_as_the_one_that_keeps_them(only_weights_dropped):
+    ids, model = IDS[:1, :7].expand(2003, -1), only_weights_dropped
+    plain, kept = (model(ids, keep_weights=keep).logits for keep in (False, True))
+    whole = model.eval()(ids[:1]).logits
+    spread = plain.std(0)
+    assert (spread > 0.01 * whole.abs().max()).double().mean() > 0.9
+    # Each mean is off by 1/45 of the spread, each spread by about 2%, in one standard deviation.
+    assert ((plain.mean(0) - kept.mean(0)).abs() <= 0.2 * spread).all()
+    assert ((plain.std(0) - kept.std(0)).abs() <= 0.2 * spread).all()
+
+
+def test_a_model_that_drops_refuses_caches_and_reads_with_them_in_evaluation():
+    model = GPT2(replace(SMALL, dropout=0.3))
+    with pytest.raises(ValueError, match=r"training mode with dropout 0.3. Call model.eval\(\) fi"):
+        model(IDS, caches=model.caches())
+    model.eval()
+    torch.testing.assert_close(model(IDS, caches=model.caches()).logits, model(IDS).logits)
 
 
 # With caches.
