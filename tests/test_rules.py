@@ -156,22 +156,22 @@ def test_what_the_page_runs_needs_numpy_alone():
 
 
 @cache
-def owners() -> dict[str, set[str]]:
-    """Each public class or function name, with the packages or layers of lib that define it."""
-    names: dict[str, set[str]] = {}
+def owners() -> dict[str, dict[str, str]]:
+    """Each public class or function: the packages or layers of lib that define it, and the file."""
+    names: dict[str, dict[str, str]] = {}
     for package in PACKAGES.keys() - {"exercises"}:
         for path in modules(package):
             owner = f"lib.{layer_of(path)}" if package == "lib" else package
             for node in ast.parse(read(path)).body:
                 defines = isinstance(node, (ast.ClassDef, ast.FunctionDef))
                 if defines and not node.name.startswith("_") and owner != "lib.by_hand":
-                    names.setdefault(node.name, set()).add(owner)
+                    names.setdefault(node.name, {})[owner] = str(path)
     return names
 
 
 def test_one_word_one_meaning():
-    shared = {name: sorted(where) for name, where in owners().items() if len(where) > 1}
-    new = {name: where for name, where in shared.items() if name not in STILL_SHARED}
+    shared = {name: [*files.values()] for name, files in owners().items() if len(files) > 1}
+    new = {name: files for name, files in shared.items() if name not in STILL_SHARED}
     assert not new, f"rename one of each, so that a name has one meaning: {new}"
 
 

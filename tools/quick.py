@@ -4,9 +4,9 @@
     .venv/bin/python tools/quick.py --plan     only print what would run, and why
     .venv/bin/python tools/quick.py --lint     only the linters, which make test runs too
 
-Lint, spelling and the rules of the architecture always run. Tests and notebooks follow in the order
-of their distance: first those that import a changed file, then those that import these. What does
-not start in time is counted in the last line; `make test` runs everything.
+Lint and spelling run first, then the rules of the architecture; a broken rule ends the run. Tests
+and notebooks follow in the order of their distance: first those that import a changed file, then
+those that import these. The last line counts what did not start; `make test` runs everything.
 """
 
 import ast
@@ -19,8 +19,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
-
-import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 70  # from the start, lint included, until the last test may begin
@@ -35,7 +33,7 @@ WORDED = ("README.md", "ARCHITECTURE.md", "BENCHMARKS.md", "CHANGELOG.md", "CONT
           "Makefile", "benchmarks", "checks", "classroom", "tools/bundle", "tools/recordings",
           "tests/classroom", "tests/lib", "tests/tools", "requirements/README.md")  # fmt: skip
 CODE = re.compile(r"^```\{code-cell\}.*?^```", re.DOTALL | re.MULTILINE)
-UNTIL, NO_TIME = "ATTENTION_QUICK_UNTIL", "no time left"
+MIRRORED = ("lib", "figures")  # in tests the other packages are flat: no folder below theirs
 
 
 def git(*arguments: str) -> str:
@@ -142,7 +140,8 @@ def is_test(name: str) -> bool:
 def mirror(name: str) -> str:
     """Return the path at which the tests of a module stand."""
     path = PurePosixPath(name)
-    return str(PurePosixPath("tests", *path.parts[:-1], f"test_{path.stem}.py"))
+    folders = path.parts[:-1] if path.parts[0] in MIRRORED else path.parts[:-1][:1]
+    return str(PurePosixPath("tests", *folders, f"test_{path.stem}.py"))
 
 
 def select(
@@ -182,18 +181,22 @@ def exercise_filter(changed: Iterable[str]) -> list[str]:
     return ["-k", " or ".join([f"not {PurePosixPath(EXERCISES).stem}", *sorted(stems)])]
 
 
-def run_tests(chosen: dict[str, str], changed: set[str], until: float) -> int:
+def run_tests(chosen: Iterable[str], changed: set[str], until: float) -> int:
     """Run what was chosen with pytest, on two processes, until the time is over."""
     grades = any(name.startswith(("classroom/", "tests/classroom/")) for name in changed)
     here = "" if grades and sys.platform == "linux" else " and not linux"
+    pytest_alone = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    if subprocess.run([*pytest_alone, RULES], cwd=ROOT).returncode:
+        print("A rule of the architecture is broken; fix it first. No other test ran.")
+        return 1
     command = [
-        sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile",
-        "--no-loadscope-reorder", "-p", "no:cacheprovider", "-p", "tools.quick", "--nbval",
-        "--nbval-sanitize-with", "tests/nbval.cfg", *exercise_filter(changed),
-        "-m", f"not book and not nightly{here}", *chosen,
+        *pytest_alone, "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder",
+        "-p", "tools.late_tests", "--nbval", "--nbval-sanitize-with", "tests/nbval.cfg",
+        *exercise_filter(changed), "-m", f"not book and not nightly{here}",
     ]  # fmt: skip
-    environment = os.environ | {UNTIL: str(until), "ATTENTION_RECORD": "off"}
-    return subprocess.run(command, cwd=ROOT, env=environment).returncode
+    environment = os.environ | {"ATTENTION_QUICK": f"{until} {SECONDS}", "ATTENTION_RECORD": "off"}
+    rest = [name for name in chosen if name != RULES]
+    return subprocess.run([*command, *rest], cwd=ROOT, env=environment).returncode if rest else 0
 
 
 def lint() -> int:
@@ -212,24 +215,6 @@ def lint() -> int:
     return len(failed)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip what has not started when the time is over (this module is a plugin of its own run)."""
-    if time.time() > float(os.environ.get(UNTIL, "inf")):
-        pytest.skip(NO_TIME)
-
-
-def pytest_terminal_summary(terminalreporter) -> None:
-    """Say how much was left out for want of time."""
-    skipped = terminalreporter.stats.get("skipped", [])
-    late = [report for report in skipped if NO_TIME in str(report.longrepr)]
-    if late:
-        count = len({report.nodeid.split("::")[0] for report in late})
-        terminalreporter.write_line(
-            f"{len(late)} tests in {count} files did not start in {SECONDS} s; make test runs them."
-        )
-
-
 def main(arguments: list[str]) -> int:
     """Lint, select, run; return 0 if all that ran passed."""
     if "--lint" in arguments:
@@ -242,7 +227,6 @@ def main(arguments: list[str]) -> int:
     if "--plan" in arguments:
         return 0
     failures = lint() + run_tests(chosen, changed, started + SECONDS)
-    print(f"{time.time() - started:.0f} s")
     return int(failures > 0)
 
 

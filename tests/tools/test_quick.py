@@ -1,6 +1,8 @@
 """`make quick` runs what a change can reach, in the order of its distance, and nothing else."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -109,16 +111,36 @@ def test_an_edit_inside_a_code_cell_is_told_from_one_in_the_words_around_it(monk
     assert quick.code_changed(page)
 
 
-def test_what_has_not_started_in_time_is_skipped_and_counted(monkeypatch):
-    monkeypatch.setenv(quick.UNTIL, "0")
-    with pytest.raises(pytest.skip.Exception, match="no time left"):
-        quick.pytest_runtest_setup(None)
-    monkeypatch.delenv(quick.UNTIL)
-    quick.pytest_runtest_setup(None)
-    reasons = [("tests/a.py::late", "no time left"), ("tests/a.py::other", "no GPU here")]
-    reports = [SimpleNamespace(nodeid=name, longrepr=reason) for name, reason in reasons]
-    lines: list[str] = []
-    quick.pytest_terminal_summary(
-        SimpleNamespace(stats={"skipped": reports}, write_line=lines.append)
-    )
-    assert lines == [f"1 tests in 1 files did not start in {quick.SECONDS} s; make test runs them."]
+def test_the_tests_of_lib_stand_in_its_folders_and_those_of_checks_in_a_single_one():
+    assert quick.mirror("lib/attention/masks.py") == "tests/lib/attention/test_masks.py"
+    assert quick.mirror("checks/run/call.py") == "tests/checks/test_call.py"
+
+
+def test_what_has_not_started_in_time_is_left_out_and_counted_at_the_end(tmp_path, monkeypatch):
+    """The plugin in a run of its own: each process takes one file, and 2 of 4 tests are late."""
+    monkeypatch.setenv("PYTHONPATH", str(quick.ROOT))
+    monkeypatch.setenv("ATTENTION_QUICK", "inf 31")
+    for name in "ab":
+        (tmp_path / f"test_{name}.py").write_text(
+            "import os\ndef test_first(): os.environ['ATTENTION_QUICK'] = '0'\n"
+            "def test_late(): assert False\n"
+        )
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile",
+               "-p", "tools.late_tests", "-p", "no:cacheprovider", str(tmp_path)]  # fmt: skip
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    last = "passed 2 of 4 selected; 2 did not start within 31 s: run make test"
+    assert done.stdout.splitlines()[-1] == last
+
+
+@pytest.mark.parametrize(("rules", "runs"), [(1, 1), (0, 2)])
+def test_a_broken_rule_ends_the_run(monkeypatch, rules, runs):
+    commands = []
+    monkeypatch.setattr(
+        quick.subprocess, "run",
+        lambda command, **_: commands.append(command) or SimpleNamespace(returncode=rules),
+    )  # fmt: skip
+    assert quick.run_tests([quick.RULES, "tests/a.py"], set(), 0.0) == rules
+    assert len(commands) == runs
+    assert commands[0][-1] == quick.RULES
+    assert quick.RULES not in commands[-1] or runs == 1
