@@ -171,7 +171,7 @@ function render({ model, el }) {
     }
     const found = suspect().tables[key];
     const high = Math.max(1e-9, ...[...found, ...experiment.table].flat().map(Math.abs));
-    const both = [[`suspect ${model.get("number")}`, found], ["the right model", experiment.table]].map(([label, table]) => {
+    const both = [[`model ${model.get("number")}`, found], ["the right model", experiment.table]].map(([label, table]) => {
       const one = grid({ label, rows: experiment.rows, columns: experiment.columns, write: (x) => written(experiment, x) });
       one.set(table, { high });
       for (const [i, j] of differences(found, experiment.table)) one.cells[i][j].td.classList.toggle("leak", table === found);
@@ -190,7 +190,7 @@ function render({ model, el }) {
       const state = notes[i].state;
       one.textContent = `${i + 1}${state === "proved" ? " \u2713" : state ? " \u2013" : ""}`;
       one.setAttribute("aria-pressed", i + 1 === number);
-      one.setAttribute("aria-label", `suspect ${i + 1}${state ? `, ${state}` : ""}`);
+      one.setAttribute("aria-label", `model ${i + 1}${state ? `, ${state}` : ""}`);
     });
     experiments.forEach((one) => {
       const key = one.dataset.name;
@@ -207,7 +207,7 @@ function render({ model, el }) {
     const named = notes.filter((one) => one.state === "proved").length;
     const tree = new Set(suspect().walk.map(([key]) => key)).size;
     const needs = note.state ? `, the tree needs ${tree}` : "";
-    score.set(`${named} of ${count} proved; wrong names: ${wrong}; experiments on this suspect: ${note.asked.length}${needs}`);
+    score.set(`${named} of ${count} proved; wrong names: ${wrong}; experiments on this model: ${note.asked.length}${needs}`);
   }
 
   const root = frame(
@@ -215,8 +215,8 @@ function render({ model, el }) {
     "Name the fault",
     row(
       column(
-        h("div", { class: "kit-label" }, "suspects"),
-        h("div", { class: "kit-words kit-compact-words", role: "group", "aria-label": "suspects" }, ...numbers),
+        h("div", { class: "kit-label" }, "models"),
+        h("div", { class: "kit-words kit-compact-words", role: "group", "aria-label": "models" }, ...numbers),
       ),
       h("label", { class: "kit-sized" }, h("span", {}, "seed"), seed.el),
     ),

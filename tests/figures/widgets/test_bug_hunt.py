@@ -135,7 +135,7 @@ def say(page: Page, name: str) -> str:
 def test_a_suspect_is_asked_refuted_proved_and_counted(widget_page):
     page = widget_page(BugHunt())
     number = number_of("M40")
-    page.get_by_role("button", name=f"suspect {number}", exact=True).click()
+    page.get_by_role("button", name=f"model {number}", exact=True).click()
     assert say(page, "output matrix missing").startswith("Not proved")
     ask(page, "three exact tokens")
     expect(page.locator("[data-name=differs]")).to_have_text("no number differs")
@@ -149,14 +149,14 @@ def test_a_suspect_is_asked_refuted_proved_and_counted(widget_page):
     expect(page.locator("[data-name=tables] td.leak")).to_have_count(12)
     assert say(page, "output matrix missing").startswith("Proved: output matrix missing.")
     expect(page.locator("[data-name=score]")).to_contain_text("1 of 20 proved; wrong names: 1")
-    expect(page.get_by_role("button", name=f"suspect {number}, proved")).to_be_visible()
+    expect(page.get_by_role("button", name=f"model {number}, proved")).to_be_visible()
 
 
 def test_each_of_the_twenty_is_proved_by_following_the_hints(widget_page):
     page = widget_page(BugHunt(), width=390)
     names = {experiment.key: experiment.name for experiment in EXPERIMENTS.values()}
     for kind in SUSPECTS:
-        page.get_by_role("button", name=f"suspect {number_of(kind.key)}", exact=True).click()
+        page.get_by_role("button", name=f"model {number_of(kind.key)}", exact=True).click()
         for _ in range(len(EXPERIMENTS)):
             page.get_by_role("button", name="hint").click()
             reply = page.locator("[data-name=reply]").inner_text()
@@ -172,11 +172,11 @@ def test_each_of_the_twenty_is_proved_by_following_the_hints(widget_page):
 
 def test_it_works_by_keyboard_and_a_new_seed_begins_again(widget_page):
     page = widget_page(BugHunt())
-    page.get_by_role("button", name="suspect 3", exact=True).focus()
+    page.get_by_role("button", name="model 3", exact=True).focus()
     page.keyboard.press("Enter")
     page.get_by_role("button", name="the same again").focus()
     page.keyboard.press("Space")
-    expect(page.locator("[data-name=tables] caption").first).to_have_text("suspect 3")
+    expect(page.locator("[data-name=tables] caption").first).to_have_text("model 3")
     page.get_by_role("button", name="give up").focus()
     page.keyboard.press("Enter")
     wanted = broken_models.suspect(3)
