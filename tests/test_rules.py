@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,22 @@ def test_a_module_of_lib_imports_only_from_its_own_layer_and_those_before_it(pat
     for name in imported(path):
         if name.startswith("lib."):
             assert LAYERS.index(name.split(".")[1]) <= own, f"{path} may not import {name}"
+
+
+@pytest.mark.parametrize("package", ["checks", "book", "figures"])
+def test_no_two_folders_of_a_package_import_each_other(package):
+    folders = {path.parts[1] for path in modules(package) if len(path.parts) > 2}
+    arrows = {
+        (path.parts[1], name.split(".")[1])
+        for path in modules(package) if len(path.parts) > 2
+        for name in imported(path) if name.startswith(f"{package}.")
+    }  # fmt: skip
+    arrows -= {("wire", "run")}  # what is sent is a node of run, and run puts it together again
+    order = TopologicalSorter({folder: set() for folder in folders})
+    for start, end in arrows:
+        if end in folders - {start}:
+            order.add(start, end)
+    order.prepare()  # raises where the imports form a cycle
 
 
 def test_every_module_of_lib_stands_in_a_layer():

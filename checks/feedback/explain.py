@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from checks.differences.describe import describe_numbers
+from checks.differences.describe import capital, describe_numbers
 from checks.differences.entries import about_entries, about_parts, about_size
 from checks.feedback.blocks import value_block
 from checks.feedback.library_errors import about_integers, about_library, about_shapes
@@ -20,7 +20,6 @@ from checks.feedback.words import (
     argument_blocks,
     argument_changed,
     broken_law_words,
-    capital,
     changed_words,
     ended_early,
     error_words,

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from checks.differences.describe import capital
 from checks.feedback.blocks import Shown, value_block
 from checks.feedback.misconceptions import Misconception, misconceptions
 from checks.feedback.named_ideas import Fit
@@ -83,11 +84,6 @@ def error_words(mistake: Mistake) -> str:
     at = f" at line {mistake.number}, `{mistake.line}`" if mistake.line else ""
     message = f": {mistake.message}" if mistake.message else ""
     return f"{mistake.type}{at}{message}".rstrip(".") + "."
-
-
-def capital(text: str) -> str:
-    """The text with a capital letter."""
-    return text[:1].upper() + text[1:]
 
 
 def passed(task: Task, count: int, *notes: str) -> Verdict:

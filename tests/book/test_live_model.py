@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from book.extensions import live
-from book.extensions.katex import node
 from book.live.build import build_live
 from book.live.page import language_model as page
 from book.live.page import patterns
+from book.node import node
 from lib.attention import grouped, masks
 from lib.attention.dot_product import attend
 from lib.functional import softmax

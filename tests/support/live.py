@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from subprocess import PIPE
 
-from book.extensions.katex import node
+from book.node import node
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNNER = ROOT / "book" / "live" / "node" / "in_node.mjs"
