@@ -64,7 +64,7 @@ def test_texts_without_digits_have_the_ids_that_transformers_reads_from_the_publ
     path = smollm2.installed_file()
     theirs = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
     texts = [text for text in varied_texts() if not any(letter.isnumeric() for letter in text)]
-    assert len(texts) > 400
+    assert len(texts) > 300  # about 400, by how many of the pages' sentences have a number
     assert [text for text in texts if ours.encode(text, special=True) != theirs.encode(text)] == []
 
 
