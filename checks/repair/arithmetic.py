@@ -93,6 +93,8 @@ def comparisons(node: ast.Compare, around: Around) -> Iterator[Change]:
     """Another comparison, or one with a limit that grows with the numbers."""
     for n, op in enumerate(node.ops):
         for other in COMPARED.get(type(op), ()):
+            if _of_words(node) and other not in (ast.Eq, ast.NotEq):
+                continue
             changed = ast.Compare(node.left, [*node.ops[:n], other(), *node.ops[n + 1 :]],
                                   node.comparators)  # fmt: skip
             if other in BOUNDARY[type(op)]:
@@ -107,6 +109,12 @@ def comparisons(node: ast.Compare, around: Around) -> Iterator[Change]:
             ast.Compare(node.left, node.ops, [grown]),
             (f"is the limit {limit.value} right for numbers of every size?"),
         )
+
+
+def _of_words(node: ast.Compare) -> bool:
+    """Whether words are compared, of which none is larger."""
+    sides = (node.left, *node.comparators)
+    return any(isinstance(side, ast.Constant) and isinstance(side.value, str) for side in sides)
 
 
 def conditions(node: ast.BoolOp, around: Around) -> Iterator[Change]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,7 @@ CHANGES: Sequence[tuple[Any, Callable]] = (
     (ast.Call, terms.kept_axes),
     (ast.BinOp, terms.mirrored_terms),
 )
+SUMS: Sequence[tuple[Any, Callable]] = ((ast.BinOp, terms.missing_terms),)
 LATER: Sequence[tuple[Any, Callable]] = (  # many, and less likely
     (ast.Name, calls.other_names),
     (ast.expr, calls.missing_parts),
@@ -52,16 +54,23 @@ LAST: Sequence[tuple[Any, Callable]] = (
 
 
 Put = tuple[ast.AST, str, Any]  # whose field, and what becomes of it
+Place = tuple[ast.AST, str, ast.expr, Callable]
 
 
 @dataclass(frozen=True)
 class Edit:
-    """One change: which fields become what, in which line, and the question that leads to it."""
+    """One change: which fields become what, in which lines, and the question that leads to it."""
 
     puts: tuple[Put, ...]
-    line: int
+    lines: tuple[int, ...]
     question: str
     kind: str = "statement"
+
+    @property
+    def text(self) -> str:
+        """What is put in, as it is written."""
+        parts = (part for _, _, new in self.puts for part in (new if type(new) is list else [new]))
+        return "\n".join(map(ast.unparse, parts))
 
     @contextlib.contextmanager
     def made(self) -> Iterator[None]:
@@ -84,7 +93,7 @@ def edits_of(statements: Sequence[ast.stmt]) -> Iterator[Edit]:
         yield from _expression_edits(statement, CHANGES)
     for statement in statements:
         yield from _edits_everywhere(statement)
-    for changes in (LATER, LAST):
+    for changes in (SUMS, LATER, LAST):
         for statement in statements:
             yield from _expression_edits(statement, changes)
 
@@ -100,7 +109,7 @@ def _block_edits(root: ast.stmt) -> Iterator[Edit]:
                 for part in new or [ast.Pass()]:
                     _located(part, statement)
                 put = (owner, field, new or [ast.Pass()])
-                yield Edit((put,), statement.lineno, question)
+                yield Edit((put,), (statement.lineno,), question)
 
 
 def _with_loops(node: ast.AST, in_loop: bool) -> Iterator[tuple[ast.AST, bool]]:
@@ -121,7 +130,7 @@ def _expression_edits(root: ast.stmt, changes: Sequence[tuple[Any, Callable]]) -
         around = Around(owner, field, *known)
         line = getattr(node, "lineno", getattr(owner, "lineno", 1))
         for new, question, kind in _made(changes, node, around):
-            yield Edit(((owner, field, put(_located(new, node))),), line, question, kind)
+            yield Edit(((owner, field, put(_located(new, node))),), (line,), question, kind)
 
 
 def _made(changes: Sequence[tuple[Any, Callable]], node: ast.expr, around: Around) -> Iterator:
@@ -133,20 +142,26 @@ def _made(changes: Sequence[tuple[Any, Callable]], node: ast.expr, around: Aroun
 
 
 def _edits_everywhere(root: ast.stmt) -> Iterator[Edit]:
-    """The same change at all places where an expression stands several times."""
-    places: dict[str, list[Place]] = {}
+    """The same change where an expression stands several times: in a line, then in all lines."""
+    places: dict[str, dict[int, list[Place]]] = {}
     for place in _expressions(root):
         if isinstance(place[2], ast.BinOp | ast.UnaryOp | ast.Constant | ast.Compare | ast.Call):
-            places.setdefault(ast.dump(place[2]), []).append(place)
-    for same in (group for group in places.values() if len(group) > 1):
-        owner, field, node, _ = same[0]
-        for new, question, kind in _made(CHANGES, node, Around(owner, field)):
-            puts = tuple((own, name, put(_located(new, node))) for own, name, _, put in same)
-            times = f"{question} It stands there {len(same)} times."
-            yield Edit(puts, node.lineno, times, kind)
+            lines = places.setdefault(ast.dump(place[2]), {})
+            lines.setdefault(place[2].lineno, []).append(place)
+    for lines in places.values():
+        everywhere = [[*itertools.chain(*lines.values())]] if len(lines) > 1 else []
+        for same in [*lines.values(), *everywhere]:
+            if len(same) > 1:
+                yield from _edits_of_all(same)
 
 
-Place = tuple[ast.AST, str, ast.expr, Callable]
+def _edits_of_all(same: Sequence[Place]) -> Iterator[Edit]:
+    """The same change at all of some places."""
+    owner, field, node, _ = same[0]
+    lines = tuple(sorted({place[2].lineno for place in same}))
+    for new, question, kind in _made(CHANGES, node, Around(owner, field)):
+        puts = tuple((own, name, put(_located(new, node))) for own, name, _, put in same)
+        yield Edit(puts, lines, f"{question} It stands there {len(same)} times.", kind)
 
 
 def _expressions(root: ast.stmt) -> Iterator[Place]:

@@ -1,133 +1,40 @@
 """Find the small change that makes an answer right: it says where the slip is.
 
 The changes are tried on the learner's own code, on the smallest failing case first; a change
-counts only if the answer is then right on every case and every law holds. Where no change fixes
-all, two together are tried, and one that makes a part of the results right on every case is told.
+counts only if the check would then accept the answer, on other draws of the cases too. Where no
+change fixes all, two together are tried, and one that makes a part of the results right on every
+case is told.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import io
 import itertools
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
-from checks.feedback.explain import ask_law
-from checks.repair.edits import Edit, edits_of
+from checks.repair.edits import Edit
 from checks.repair.rewriting import Definition, definition_of, value_definition
-from checks.run.call import Elsewhere, Outcome
-from checks.run.clock import TooSlow, time_limit
-from checks.run.parts import compared_parts, wrong_parts
-from checks.run.plain_data import plain
-from checks.run.trial import Compared, right_outcomes, same_outcome, try_case
+from checks.repair.search import ALL, SECONDS_EACH, Search
+from checks.run.call import Elsewhere
+from checks.run.trial import Compared, same_outcome
 from checks.status import Status
-from checks.task import Case, Task
+from checks.task import Task
 
 SECONDS = 20.0  # for all changes together, which take 2; the limits in number end the search
-SECONDS_EACH = 0.3  # at most for one call
 SLOWER = 20  # times as long as the answer itself a changed one may take
 LEAST_SECONDS = 0.05
-MOST_ENDLESS = 12  # changes that give no end in this time
 MOST = 1500  # changes
 MOST_BRIEF = 500  # where the mistake has a name, which says more
 MOST_OF_TWO = 80  # changes, of which two are tried together
-OTHER_SEED = 1  # of the cases on which a repair is tried once more
 LONGEST = 70  # letters of a line
-ALL = "your answer"
+GUESSED = {  # what is put in is guessed, so that several guesses may be right by accident
+    "functions", "missing_parts", "missing_factors", "functions_of",
+}  # fmt: skip
 Repair = tuple[str, tuple[Edit, ...]]  # what becomes right, and by which changes
-
-
-@dataclass(frozen=True)
-class Search:
-    """An answer that is wrong, with the smallest failing case first."""
-
-    task: Task
-    library: str
-    compared: Sequence[Compared]
-    definition: Definition
-    end: float
-    most: int
-    seconds: float = SECONDS_EACH
-    endless: list[Case] = field(default_factory=list)  # where a changed answer took too long
-
-    @functools.cached_property
-    def counts(self) -> bool:
-        """Whether the result is a row of as many numbers on every case."""
-        results = (seen.truth.value.as_numbers() for seen in self.compared if seen.truth.value)
-        return len({result.shape if result else () for result in results}) == 1
-
-    @functools.cached_property
-    def fresh(self) -> list[Compared]:
-        """Cases of another draw, with what is right there: a repair by accident fails on them."""
-        if self.task.is_value:
-            return []
-        cases = self.task.draw(OTHER_SEED, again=True)
-        truths = right_outcomes(self.task, cases)
-        return [
-            Compared(case, truth, truth, True) for case, truth in zip(cases, truths, strict=True)
-        ]
-
-    def outcome(self, seen: Compared) -> Outcome | None:
-        """What the definition, as it is now, gives; None if it cannot be made or takes long."""
-        try:
-            with time_limit(self.seconds):
-                answer = self.definition.made()
-        except (Exception, TooSlow):
-            return None
-        if self.task.is_value:
-            return Outcome(Status.RETURNED, plain(answer))
-        outcome = try_case(self.task, answer, seen.case, self.library, self.seconds, False)
-        if outcome.status == Status.TOO_SLOW:
-            self.endless.append(seen.case)
-            return None
-        return outcome
-
-    def right_parts(self) -> frozenset[str]:
-        """The parts that are right on every case, as the definition is now; or `ALL`."""
-        right = self._right_on(self.compared)
-        if ALL not in right:
-            return right
-        return right if self._lawful() and ALL in self._right_on(self.fresh) else right - {ALL}
-
-    def _right_on(self, compared: Sequence[Compared]) -> frozenset[str]:
-        right: frozenset[str] | None = None
-        for seen in compared:
-            outcome = self.outcome(seen)
-            how = self.task.tolerance, self.counts
-            here = parts_right(seen, outcome, *how) if outcome else frozenset()
-            right = here if right is None else right & here
-            if not right:
-                break
-        return frozenset([ALL]) if right is None else right
-
-    def _lawful(self) -> bool:
-        """Whether every law holds."""
-        if not self.task.laws:
-            return True
-        answer = self.definition.made()
-        asked = itertools.product(self.task.laws, self.compared)
-        return all(ask_law(law, answer, seen.case, self.library) is True for law, seen in asked)
-
-    def changes(self) -> Iterator[Edit]:
-        """The changes, as many as there is time for."""
-        for edit in itertools.islice(edits_of(self.definition.statements), self.most):
-            if time.monotonic() > self.end or len(self.endless) >= MOST_ENDLESS:
-                return
-            yield edit
-
-
-def parts_right(
-    seen: Compared, outcome: Outcome, tolerance: float | None, counts: bool
-) -> frozenset[str]:
-    """The names of the parts of a result that are right; `ALL` if it is right as a whole."""
-    parts = compared_parts(seen.truth.value, outcome.value, counts)
-    wrong = wrong_parts(parts, tolerance)
-    right = frozenset(name for name, _, _ in parts if name not in wrong)
-    return right | {ALL} if same_outcome(seen.truth, outcome, tolerance) else right
 
 
 def one_change(
@@ -157,7 +64,7 @@ def one_change(
         if not _is_the_same(search):
             return []
         search = replace(search, seconds=_seconds(search))
-        repairs = _repairs(search)
+        repairs = _repairs(search, brief)
         if brief:
             repairs = [repair for repair in repairs if repair[0] == ALL]
         else:
@@ -184,7 +91,7 @@ def _is_the_same(search: Search) -> bool:
     return again.status == Status.RAISED and again.mistake.type == judged.mistake.type
 
 
-def _repairs(search: Search) -> list[Repair]:
+def _repairs(search: Search, named: bool) -> list[Repair]:
     """The change that makes the answer right, or else the first for each part of it."""
     before = search.right_parts()
     partly: dict[str, Edit] = {}
@@ -192,10 +99,30 @@ def _repairs(search: Search) -> list[Repair]:
         with edit.made():
             right = search.right_parts()
         if ALL in right:
+            if _is_lucky(search, edit) or (named and _says_another(search, edit)):
+                continue
             return [(ALL, (edit,))]
         for part in right - before if right >= before else ():
             partly.setdefault(part, edit)
     return [(part, (edit,)) for part, edit in sorted(partly.items())]
+
+
+def _is_lucky(search: Search, edit: Edit) -> bool:
+    """Whether another guess at the same place does as well, so that none is what was forgotten."""
+    if edit.kind not in GUESSED:
+        return False
+    asked, own = (edit.lines, edit.question), edit.text
+    others = (other for other in search.changes() if (other.lines, other.question) == asked)
+    return any(search.is_right_with(other) for other in others if other.text != own)
+
+
+def _says_another(search: Search, edit: Edit) -> bool:
+    """Whether a change is none that a mistake with a name is made by.
+
+    Any number near the largest may stand for it, and a value has no other cases to be tried on.
+    """
+    swapped_maximum = edit.kind == "functions" and "`max`" in edit.question
+    return swapped_maximum or (search.task.is_value and len(edit.puts) > 1)
 
 
 def _repairs_of_two(search: Search) -> list[Repair]:
@@ -217,14 +144,15 @@ def _words(definition: Definition, repairs: Sequence[Repair], count: int) -> Ite
     cases = {1: "", 2: " in both cases"}.get(count, f" in all {count} cases")
     for part, edits in repairs:
         whole = part if part == ALL else f"`{part}`"
-        places = list(dict.fromkeys(_place(definition, edit) for edit in edits))
+        lines = dict.fromkeys(line for edit in edits for line in edit.lines)
+        places = [_place(definition, line) for line in lines]
         changes = "One small change" if len(edits) == 1 else "Two small changes"
         verb = "makes" if len(edits) == 1 else "make"
         change = f"{changes} in {' and in '.join(places)}, {verb} {whole} right{cases}."
         yield " ".join([change, "Look there:", *(edit.question for edit in edits)])
 
 
-def _place(definition: Definition, edit: Edit) -> str:
-    text = definition.line(edit.line)
+def _place(definition: Definition, line: int) -> str:
+    text = definition.line(line)
     text = text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
-    return f"line {edit.line}, `{text}`"
+    return f"line {line}, `{text}`"

@@ -49,6 +49,18 @@ def _exchanged(node: ast.expr, first: str, second: str) -> ast.expr:
     return other
 
 
+def missing_terms(node: ast.BinOp, around: Around) -> Iterator[Change]:
+    """A whole sum, and a name that is forgotten in it."""
+    whole = isinstance(around.parent, ast.Return | ast.Assign | ast.Tuple | ast.List)
+    if not (whole and isinstance(node.op, ast.Add)):
+        return
+    read = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    for name in around.names:
+        if name not in read:
+            longer = ast.BinOp(node, ast.Add(), ast.Name(name, ast.Load()))
+            yield longer, f"which term is missing in {as_code(node)}?"
+
+
 def missing_factors(node: ast.expr, around: Around) -> Iterator[Change]:
     """A term of a sum, times or divided by something that is forgotten."""
     in_sum = isinstance(around.parent, ast.BinOp) and isinstance(around.parent.op, SUMS)

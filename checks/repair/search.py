@@ -1,0 +1,131 @@
+"""A wrong answer whose definition is changed and tried again, on its cases and on fresh ones."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from checks.feedback.explain import ask_law
+from checks.repair.edits import Edit, edits_of
+from checks.repair.rewriting import Definition
+from checks.run.call import Outcome
+from checks.run.clock import TooSlow, time_limit
+from checks.run.parts import compared_parts, wrong_parts
+from checks.run.plain_data import plain
+from checks.run.trial import Compared, right_outcomes, same_outcome, try_case
+from checks.status import Status
+from checks.task import Case, Task
+
+SECONDS_EACH = 0.3  # at most for one call
+MOST_ENDLESS = 12  # changes that give no end in this time
+OTHER_SEEDS = (1, 2)  # of the cases on which a repair is tried once more
+ALL = "your answer"
+
+
+@dataclass(frozen=True)
+class Search:
+    """An answer that is wrong, with the smallest failing case first."""
+
+    task: Task
+    library: str
+    compared: Sequence[Compared]
+    definition: Definition
+    end: float
+    most: int
+    seconds: float = SECONDS_EACH
+    endless: list[Case] = field(default_factory=list)  # where a changed answer took too long
+
+    @functools.cached_property
+    def counts(self) -> bool:
+        """Whether the result is a row of as many numbers on every case."""
+        results = (seen.truth.value.as_numbers() for seen in self.compared if seen.truth.value)
+        return len({result.shape if result else () for result in results}) == 1
+
+    @functools.cached_property
+    def fresh(self) -> list[Compared]:
+        """Cases of other draws, with what is right there: a repair by accident fails on them."""
+        if self.task.is_value:
+            return []
+        cases = [case for seed in OTHER_SEEDS for case in self.task.draw(seed, again=True)]
+        truths = right_outcomes(self.task, cases)
+        return [
+            Compared(case, truth, truth, True) for case, truth in zip(cases, truths, strict=True)
+        ]
+
+    def outcome(self, seen: Compared, watch: bool = False) -> Outcome | None:
+        """What the definition, as it is now, gives; None if it cannot be made or takes long."""
+        try:
+            with time_limit(self.seconds):
+                answer = self.definition.made()
+        except (Exception, TooSlow):
+            return None
+        if self.task.is_value:
+            return Outcome(Status.RETURNED, plain(answer))
+        outcome = try_case(self.task, answer, seen.case, self.library, self.seconds, watch)
+        if outcome.status == Status.TOO_SLOW:
+            self.endless.append(seen.case)
+            return None
+        return outcome
+
+    def right_parts(self) -> frozenset[str]:
+        """The parts that are right on every case, as the definition is now; or `ALL`."""
+        right = self._right_on(self.compared)
+        if ALL not in right:
+            return right
+        return right if self._accepted() else right - {ALL}
+
+    def is_right_with(self, edit: Edit) -> bool:
+        """Whether the answer gives what is right on every case with a change."""
+        with edit.made():
+            return ALL in self._right_on(self.compared)
+
+    def _accepted(self) -> bool:
+        """Whether the check would accept it: the laws, other draws, the same again, no changes."""
+        if not (self._lawful() and ALL in self._right_on(self.fresh)):
+            return False
+        again = [(seen, self.outcome(seen, watch=True)) for seen in self.compared]
+        return not any(
+            outcome is None
+            or outcome.changed
+            or not same_outcome(seen.truth, outcome, self.task.tolerance)
+            for seen, outcome in again
+        )
+
+    def _right_on(self, compared: Sequence[Compared]) -> frozenset[str]:
+        right: frozenset[str] | None = None
+        for seen in compared:
+            outcome = self.outcome(seen)
+            how = self.task.tolerance, self.counts
+            here = parts_right(seen, outcome, *how) if outcome else frozenset()
+            right = here if right is None else right & here
+            if not right:
+                break
+        return frozenset([ALL]) if right is None else right
+
+    def _lawful(self) -> bool:
+        """Whether every law holds."""
+        if not self.task.laws:
+            return True
+        answer = self.definition.made()
+        asked = itertools.product(self.task.laws, self.compared)
+        return all(ask_law(law, answer, seen.case, self.library) is True for law, seen in asked)
+
+    def changes(self) -> Iterator[Edit]:
+        """The changes, as many as there is time for."""
+        for edit in itertools.islice(edits_of(self.definition.statements), self.most):
+            if time.monotonic() > self.end or len(self.endless) >= MOST_ENDLESS:
+                return
+            yield edit
+
+
+def parts_right(
+    seen: Compared, outcome: Outcome, tolerance: float | None, counts: bool
+) -> frozenset[str]:
+    """The names of the parts of a result that are right; `ALL` if it is right as a whole."""
+    parts = compared_parts(seen.truth.value, outcome.value, counts)
+    wrong = wrong_parts(parts, tolerance)
+    right = frozenset(name for name, _, _ in parts if name not in wrong)
+    return right | {ALL} if same_outcome(seen.truth, outcome, tolerance) else right
