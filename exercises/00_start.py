@@ -138,6 +138,10 @@ def _exponentials(scores, side):
     return np.exp(scores)
 
 
+def _exponential_of_sum(scores, side):
+    return np.exp(scores - scores.sum(-1 if side == "rows" else 0, keepdims=True))
+
+
 SHARES = [
     Wrong("M464", lambda scores, side: softmax(scores)),
     Wrong("M464", lambda scores, side: softmax(scores, axis=0)),
@@ -147,6 +151,7 @@ SHARES = [
         "M161", lambda scores, side: scores / scores.sum(-1 if side == "rows" else 0, keepdims=True)
     ),
     Wrong("M176", _exponentials),
+    Wrong("M994", _exponential_of_sum),
     Wrong("M472", lambda scores, side: softmax(scores if side == "rows" else scores.T)),
 ]
 

@@ -201,8 +201,8 @@ BAG = [
     Wrong("M362", _ids_added),
     Wrong("M362", lambda ids, vocab: np.sort(ids)),
     Wrong("M362", lambda ids, vocab: np.unique(ids)),
-    Wrong("M362", lambda ids, vocab: np.unique(ids, return_counts=True)[1]),
-    Wrong("M362", lambda ids, vocab: list(Counter(ids.tolist()).values())),
+    Wrong("M990", lambda ids, vocab: np.unique(ids, return_counts=True)[1]),
+    Wrong("M990", lambda ids, vocab: list(Counter(ids.tolist()).values())),
     Wrong("M818", lambda ids, vocab: np.bincount(ids)),
     Wrong("M362", lambda ids, vocab: np.full(vocab, len(ids))),
 ]

@@ -201,6 +201,8 @@ ALL_PAIRS = [
     Wrong("M71", lambda x: x @ x.T / np.outer((x * x).sum(1), (x * x).sum(1))),
     Wrong("M72", lambda x: x @ x.T / _norm(x)[:, None]),
     Wrong("M72", lambda x: x @ x.T / _norm(x)),
+    Wrong("M992", lambda x: x @ x.T / (x * x).sum(1)),
+    Wrong("M992", lambda x: x @ x.T / (x * x).sum(1)[:, None]),
     Wrong("M73", lambda x: _distance(x[:, None], x)),
     Wrong("M206", _column_norms),
     Wrong("M207", lambda x: x @ x.T / (x * x).sum()),

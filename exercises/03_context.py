@@ -11,7 +11,7 @@ DEEPER = "chapters/03_context_deeper.html"
 
 # 3.1 The two banks, the average added
 
-BANK = np.array([0.5, 0.5])
+BANK, SAVINGS, RIVER = np.array([0.5, 0.5]), np.array([1.0, 0.0]), np.array([0.0, 1.0])
 BY_MONEY, BY_RIVER = np.array([0.75, 0.25]), np.array([0.25, 0.75])
 SUMS = BANK + BY_MONEY, BANK + BY_RIVER
 
@@ -26,6 +26,7 @@ def _norm(a):
 
 WITH_THE_ROW = float(functional.cosine(*SUMS))
 BANKS = [
+    Wrong("M993", float(functional.cosine(SAVINGS + BY_MONEY, RIVER + BY_RIVER))),
     Wrong("M280", float(functional.cosine(BY_MONEY, BY_RIVER))),
     Wrong("M35", float(functional.cosine(2 * BANK + BY_MONEY, 2 * BANK + BY_RIVER))),
     Wrong("M280", 1.0),

@@ -340,6 +340,10 @@ EXERCISE = Exercise(
                 Wrong("M80", lambda x, w_q, w_k: dot_product.scores(x @ w_q, x @ w_k)),
                 Wrong("M81", lambda x, w_q, w_k: token_scores(x, w_q, w_q)),
                 Wrong("M81", lambda x, w_q, w_k: token_scores(x, w_k, w_k)),
+                Wrong(
+                    "M991",
+                    lambda x, w_q, w_k: np.einsum("...id,dc,dc,...jd->...ij", x, w_q, w_k, x),
+                ),
             ],
             read=f"{PAGE}#one-score-then-all-of-them",
         ),

@@ -397,6 +397,10 @@ GRADIENT = [
     Wrong("M163", _gradient(_root_scale, lambda w: np.diag(w * (1 - w)))),
     Wrong("M164", _gradient(_root_scale, lambda w: -np.outer(w, w))),
     Wrong("M184", _gradient(_root_scale, np.diag)),
+    Wrong(
+        "M165",
+        lambda q, K: functional.softmax_jacobian(K @ q / math.sqrt(len(q))) @ K / math.sqrt(len(q)),
+    ),
 ]
 
 

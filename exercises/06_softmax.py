@@ -228,7 +228,7 @@ HEATED = [
     Wrong("M764", lambda weights, temperature: functional.softmax(weights / temperature)),
     Wrong("M765", lambda weights, temperature: _shares(_powers(weights, temperature))),
     Wrong(
-        "M91", lambda weights, temperature: _shares(_powers(weights / weights.max(), temperature))
+        "M988", lambda weights, temperature: _shares(_powers(weights / weights.max(), temperature))
     ),
     Wrong("M92", lambda weights, temperature: at_temperature(weights, 1 / temperature)),
     Wrong("M178", lambda weights, temperature: weights),
@@ -311,8 +311,13 @@ def _logarithm_last(scores):
         return np.log(functional.softmax(scores))
 
 
+def _log_of_more(little):
+    return lambda scores: np.log(functional.softmax(scores) + little)
+
+
 LOGARITHM = [
     Wrong("M93", _logarithm_last),
+    *(Wrong("M995", _log_of_more(little)) for little in (1e-8, 1e-9, 1e-10, 1e-12, 1e-16, 1e-300)),
     Wrong("M93+M13", lambda scores: np.log(_shares(np.exp(scores)))),
     Wrong("M13", lambda scores: scores - np.log(np.exp(scores).sum(-1, keepdims=True))),
     Wrong("M91", _one_maximum_for_all),

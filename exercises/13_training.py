@@ -225,6 +225,16 @@ def weighed(power):
     return lambda gradients, tokens: accumulate(gradients, [count**power for count in tokens])
 
 
+def divided_parts(count):
+    """Each part divided by its tokens, and the sum by the count of something."""
+
+    def answer(gradients, tokens):
+        pairs = zip(gradients, tokens, strict=True)
+        return sum(gradient / own for gradient, own in pairs) / count(tokens)
+
+    return answer
+
+
 def part_cases(rng):
     def draw(tokens, *shape):
         gradients = [rng.normal(size=shape) for _ in tokens]
@@ -568,6 +578,9 @@ EXERCISE = Exercise(
                 Wrong("M271", lambda gradients, tokens: (
                     accumulate(gradients, tokens) * sum(tokens) / max(tokens))),
                 *(Wrong("M272", weighed(power)) for power in (-1, 0.5, 2)),
+                *(Wrong("M272", divided_parts(count)) for count in (sum, len)),
+                Wrong("M272", lambda gradients, tokens: (
+                    divided_parts(len)(gradients, tokens) * sum(tokens))),
             ],
         ),
         Task(

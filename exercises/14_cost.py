@@ -207,7 +207,7 @@ def _long_text(n, keys):
 def _table_words(n, keys, columns):
     return (
         f"with {n} queries, {keys} keys and tiles of {columns} keys, "
-        "it holds more than half of the table"
+        "it holds more numbers at once than half of the table has"
     )
 
 
@@ -402,7 +402,7 @@ EXERCISE = Exercise(
             laws=[
                 Law("M13", "high scores do not overflow", stays_finite(1)),
                 Law(None, "low scores do not vanish", stays_finite(-1)),
-                Law("M321", "no table is held", holds_no_table),
+                Law("M321", "nothing as large as the table is held", holds_no_table),
             ],
             wrong=[
                 Wrong("M13", without_maximum),

@@ -206,7 +206,7 @@ TOTAL_WRONG = [
     Wrong("M975", counted(norms=0, last=0)),
     Wrong("M975", counted(norms=2)),
     Wrong("M975", counted(norms=2, last=1)),
-    Wrong("M247", counted(map_biases=(3, 1, 1))),
+    Wrong("M987", counted(map_biases=(3, 1, 1))),
     Wrong("M974", counted(map_biases=(4, 0, 1))),
     Wrong("M974", counted(map_biases=(4, 0, 2))),
     Wrong("M974", counted(map_biases=(4, 0, 0))),

@@ -91,14 +91,15 @@ def _indices(task: Task, triple: Triple, wrong: np.ndarray) -> Iterator[str]:
         at = np.flatnonzero(wrong.any(axis=others))
         if size < 2 or len(at) == size:
             continue
-        what = _axis_word(wrong.ndim, back)
-        yield from _edges(what, at.tolist(), size)
+        along = f"along axis {wrong.ndim - back} " if back > 2 else ""
+        for words in _edges(_axis_word(wrong.ndim, back), at.tolist(), size):
+            yield along + words
 
 
 def _axis_word(ndim: int, back: int) -> str:
     if ndim == 1:
         return "number"
-    return {1: "column", 2: "row"}.get(back, f"index along axis {ndim - back}")
+    return {1: "column", 2: "row"}.get(back, "index")
 
 
 def _edges(what: str, at: list[int], size: int) -> Iterator[str]:
@@ -113,7 +114,8 @@ def _edges(what: str, at: list[int], size: int) -> Iterator[str]:
     if len(at) == 1 and 0 < at[0] < size - 1:
         yield f"only {what} {at[0]} differs."
     if 1 < len(at) < size - 1:
-        yield f"only {what}{'s' if ' ' not in what else ''} {', '.join(map(str, at))} differ."
+        several = "the indices" if what == "index" else f"{what}s"
+        yield f"only {several} {', '.join(map(str, at[:-1]))} and {at[-1]} differ."
 
 
 def _truths(task: Task, triple: Triple, wrong: np.ndarray) -> Iterator[str]:
