@@ -104,7 +104,7 @@ bundle-check: .venv/.course .venv/.chromium .venv/.sandbox ## install and try th
 	@$(BIN)/python tools/bundle/try_bundle.py
 
 compat: .venv/.course .venv/.nbgrader/.installed .venv/.otter/.installed ## run the checks inside nbgrader and otter; fill the table
-	@$(BIN)/python tools/engines.py
+	@$(BIN)/python -m tools.engines
 
 site: book .venv/.site ## write _build/site for any static host, print its sizes, check its links
 	@$(BIN)/python book/build/static_site.py publish _build/html _build/site

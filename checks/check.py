@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -185,9 +184,9 @@ def _coarse_dtypes(trial: Trial) -> list[str]:
 def _notes(task: Task, answer: Any, trial: Trial) -> Iterator[str]:
     """What a right answer is told besides."""
     other = other_trial(task, answer, trial)
-    wrong = (compared for compared in other.compared if not compared.same) if other else ()
-    for compared in itertools.islice(wrong, 1):
-        yield not_in_torch(compared.truth.value, compared.outcome.value, task.tolerance)
+    wrong = (compared for compared in (other.compared if other else ()) if not compared.same)
+    if first := next(wrong, None):
+        yield not_in_torch(first.truth.value, first.outcome.value, task.tolerance)
     yield from map(low_precision, _coarse_dtypes(trial))
 
 

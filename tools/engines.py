@@ -19,13 +19,11 @@ from pathlib import Path
 
 import nbformat
 
+from classroom.handing_out.release import release
+from classroom.provided import exercise_named
+from tests.classroom.submissions import CLASS, EXERCISE, Submission, filled_in
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from classroom.handing_out.release import release  # noqa: E402
-from classroom.provided import exercise_named  # noqa: E402
-from tests.classroom.submissions import CLASS, EXERCISE, Submission, filled_in  # noqa: E402
-
 RESULTS, GUIDE = ROOT / "tests/classroom/engines.json", ROOT / "appendix/guide.md"
 MARKERS = "<!-- engines: made by tools/engines.py -->", "<!-- end of engines -->"
 TASKS = {task.id: task for task in exercise_named(EXERCISE).tasks}

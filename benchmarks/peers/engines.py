@@ -1,6 +1,7 @@
 """The native engines CTranslate2 and llama.cpp, in float32 or int8."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -131,7 +132,11 @@ def llama_cpp_forward(weights: Weights, precision: str = "float32") -> Forward:
 
 def llama_cpp_generate(weights: Weights, precision: str = "float32") -> Generate:
     """Its own greedy decoding."""
-    engine = llama_cpp(weights, precision)
+    return greedy(llama_cpp(weights, precision))
+
+
+def greedy(engine: Any) -> Generate:
+    """The greedy decoding of a loaded llama.cpp."""
 
     def written(ids: Tensor, count: int) -> Tensor:
         engine.reset()

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from benchmarks.measuring import Section, Setting, contest, gap
 from benchmarks.peers import first_line
+from benchmarks.peers.engines import greedy
 from lib.fast.llama import FastLlama, int4_linear
 from lib.models.generation import generate
 from lib.models.llama import Llama
@@ -38,18 +39,10 @@ def llama_cpp_decode(threads: int) -> Decode:
     """Return the greedy decoding of llama.cpp from the file as it is."""
     from llama_cpp import Llama as Engine
 
-    engine = Engine(
+    return greedy(Engine(
         str(installed_file()), n_ctx=2 * (PROMPT + NEW), n_threads=threads,
         n_threads_batch=threads, verbose=False,
-    )  # fmt: skip
-
-    def decode(ids: Tensor, count: int) -> Tensor:
-        engine.reset()
-        tokens = engine.generate(ids[0].tolist(), temp=0.0, repeat_penalty=1.0)
-        new = [token for token, _ in zip(tokens, range(count), strict=False)]
-        return torch.cat([ids, torch.tensor([new])], dim=1)
-
-    return decode
+    ))  # fmt: skip
 
 
 def measure(setting: Setting) -> Section:

@@ -14,7 +14,6 @@ from tests.figures.widgets.node import call, draws
 JS = "arithmetic.js"
 RNG = np.random.default_rng(0)
 Q, K, V = (RNG.normal(size=shape) for shape in ((3, 5), (7, 5), (7, 2)))
-EMPTY_ROW = np.array([[True] * 7, [True] * 7, [False] * 7])
 SCORES = [
     [2.0, 1.0, 0.0, -1.0],
     [-1000.0, -1001.0, -1002.0],
