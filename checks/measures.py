@@ -13,12 +13,12 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from checks.capstone_drivers import BEGINNINGS, MOST_LETTERS, short_stories
+from checks.capstone_drivers import BEGINNINGS, MOST_LETTERS, SENTENCE, VOCAB, short_stories
 from checks.drivers import known_and_new, small_model, tiny_stories
 
 TINY_BOUND = (math.log(5) + math.log(6)) / 10
 MOST_COMPARED = 5_000  # letters of a paragraph, which are looked for in the whole text
-VOCAB, SHORT_BOUND = 15, (3 * math.log(4) + 2 * math.log(5)) / 10
+SHORT_BOUND = sum(math.log(count) for _, count in SENTENCE[1:]) / 10
 
 
 def outside_driver(name: str) -> Callable | None:
