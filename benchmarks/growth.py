@@ -110,6 +110,14 @@ def one_head(budget: float) -> dict:
     return {"lengths": TABLE, "milliseconds": least(calls, budget), "bytes": bytes_of}
 
 
+def copying(budget: float) -> dict:
+    """Copying the scores of 12 heads at 1,024 tokens: into memory in use, into new memory."""
+    scores = drawn(HEADS, 1024, 1024)
+    used = torch.empty_like(scores)
+    calls = {("in use", 1024): partial(used.copy_, scores), ("new", 1024): scores.clone}
+    return {"bytes": scores.nbytes, "milliseconds": least(calls, budget)}
+
+
 def recurrent(x: torch.Tensor, inner: torch.Tensor, outer: torch.Tensor) -> torch.Tensor:
     """h = tanh(x W + h U), the product with W for all tokens at once: the rest has to wait."""
     state, given, states = x.new_zeros(WIDTH), x @ outer, []
@@ -171,7 +179,10 @@ def main() -> None:
         for lengths in (LAYER, TABLE, LOOP, ROWS, WRITING):
             del lengths[2:]
     start = time.perf_counter()
-    parts = {"layer": layer, "one head": one_head, "loop": loop, "rows": rows, "writing": writing}
+    parts = {
+        "layer": layer, "copying": copying, "one head": one_head, "loop": loop, "rows": rows,
+        "writing": writing,
+    }  # fmt: skip
     curves = {name: measure(0 if small else 40) for name, measure in parts.items()}
     result = {"machine": circumstances(CLOCK), **curves}
     print(json.dumps(result, indent=1))

@@ -21,7 +21,7 @@ WORDS = [word for kind in KINDS.values() for word in kind]
 
 
 def attention(q, k, v, masked):
-    """Queries, keys, values (batch, n, d_k) -> output (batch, n, d_k), weights (batch, n, n)."""
+    """Three times (batch, n, d_k) -> output (same shape), weights (batch, n, n)."""
     scores = q @ k.mT / k.shape[-1] ** 0.5
     if masked:
         scores = torch.where(torch.ones_like(scores).tril() == 1, scores, -torch.inf)

@@ -336,7 +336,7 @@ EXERCISE = Exercise(
         Task(
             id="14.1", name="multiply_adds", title="Count the multiply-adds", difficulty=2,
             importance=5, minutes=10, reference=multiply_adds, cases=operation_cases,
-            read=f"{PAGE}#what-grows-how",
+            read=f"{PAGE}#what-grows-with-the-length",
             wrong=[
                 Wrong("M290", lambda *sizes: multiply_adds(*sizes, per_head=True)),
                 Wrong("M291", lambda *sizes: multiply_adds(*sizes, table=1)),
@@ -350,7 +350,7 @@ EXERCISE = Exercise(
         Task(
             id="14.2", name="crossover", title="Where the table takes over", difficulty=2,
             importance=3, minutes=5, reference=crossover, cases=crossover_cases,
-            read=f"{PAGE}#what-grows-how",
+            read=f"{PAGE}#what-grows-with-the-length",
             wrong=[
                 Wrong("M294", lambda d_model, d_ff: 2 * d_model),
                 Wrong("M294", lambda d_model, d_ff: d_ff),

@@ -1,6 +1,6 @@
 """Pictures of arrays: each returns a `Figure` whose numbers follow the page's light and dark."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
 import numpy as np
@@ -189,7 +189,7 @@ def bars(
     groups = heights if isinstance(heights, Mapping) else {"": heights}
     thick = 0.74 / len(groups)
     row = max(24, 19 * len(groups))
-    fig, ax = canvas(360, 60 + row * len(names) + 24 * bool(title) + 22 * (len(groups) > 1))
+    fig, ax = canvas(360, 60 + row * len(names) + 24 * bool(title) + 22 * _rows(groups))
     at = np.arange(len(names))
     for i, (group, lengths) in enumerate(groups.items()):
         name = f"series-{i + 1}" if len(groups) > 1 else role
@@ -210,16 +210,28 @@ def bars(
     if min(min(lengths) for lengths in groups.values()) >= 0:
         ax.set_xlim(left=0)
     ax.set_xlabel(label)
-    _head(ax, title, len(groups))
+    _head(ax, title, groups)
     return figure(fig, alt, caption)
 
 
-def _head(ax: Axes, title: str, entries: int) -> None:
-    """A title, and over several curves their names in a row above the axes."""
-    ax.set_title(title, pad=24 if title and entries > 1 else 8)
-    if entries > 1:
+def _columns(names: Collection[str]) -> int:
+    """How many names fit beside each other above the axes, each with its dash: at most three."""
+    widest = max(map(len, names))
+    return max(1, min(len(names), 3, 50 // (widest + 6)))
+
+
+def _rows(names: Collection[str]) -> int:
+    """The rows that the names take; a single curve needs none."""
+    return -(-len(names) // _columns(names)) if len(names) > 1 else 0
+
+
+def _head(ax: Axes, title: str, names: Collection[str]) -> None:
+    """A title, and over several curves their names in rows above the axes."""
+    rows = _rows(names)
+    ax.set_title(title, pad=6 + 18 * rows if title and rows else 8)
+    if rows:
         ax.legend(
-            loc="lower left", bbox_to_anchor=(-0.02, 1), ncols=min(entries, 3),
+            loc="lower left", bbox_to_anchor=(-0.02, 1), ncols=_columns(names),
             handlelength=2, columnspacing=1.2, borderpad=0.2,
         )  # fmt: skip
 
@@ -245,8 +257,7 @@ def lines(
     Raises: ValueError if alt or caption is missing.
     """
     described(alt, caption)
-    rows_of_names = -(-len(curves) // 3) if len(curves) > 1 else 0
-    fig, ax = canvas(360, 230 + 18 * rows_of_names + 20 * bool(title))
+    fig, ax = canvas(360, 230 + 18 * _rows(curves) + 20 * bool(title))
     for i, (name, y) in enumerate(curves.items()):
         role = (roles or {}).get(name, f"series-{i % 5 + 1}")
         marker = _MARKERS[i % 5] if markers else None
@@ -264,7 +275,7 @@ def lines(
     ax.grid(axis="y")
     ax.set_xlabel(x_label)
     ax.set_ylabel(y_label)
-    _head(ax, title, len(curves))
+    _head(ax, title, curves)
     return figure(fig, alt, caption)
 
 

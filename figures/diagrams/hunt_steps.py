@@ -51,7 +51,8 @@ def hunt_steps(
         f"a right model the last two do not move. Two heads: {new} occur nowhere in a right model, "
         "but a wrong merge only puts its numbers elsewhere. One head: this model is right, and a "
         "softmax down the columns is not.",
-        caption="The four steps in numbers. Outlined: what no right model shows.",
+        caption="The four steps in numbers. Outlined: a number that a right model cannot have "
+        "there, or, with two heads, anywhere.",
     )
 
 

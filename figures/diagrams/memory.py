@@ -23,7 +23,11 @@ def slow_and_fast_memory() -> Figure:
     fig, axes = sheet(372)
     _panel(axes, 0, "Plain: the n × n matrices travel", PLAIN, "one operation after the other")
     _panel(
-        axes, 192, "Fused: only (n, d) matrices travel", FUSED, "tile after tile, all four steps"
+        axes,
+        192,
+        "Fused: only (n, d) matrices travel",
+        FUSED,
+        "scores to output, one tile at a time",
     )
     return plots.figure(
         fig,

@@ -75,8 +75,8 @@ export function report(state) {
     words,
     before,
     kept,
-    row: `${count} of ${words.length} words${ties}, which had ${Math.round(100 * held)} % of the row`,
-    spread: `${fmt(entropy(kept), 2)} nats: like ${fmt(Math.exp(entropy(kept)), 1)} equal words`,
+    row: `${count} of ${words.length} words${ties}; before the cut they had ${Math.round(100 * held)} %`,
+    spread: `${fmt(entropy(kept), 2)} nats, as a fair choice among ${fmt(Math.exp(entropy(kept)), 1)} words`,
     breaks: `${breaks} of ${LENGTH}`,
   };
 }
@@ -96,9 +96,9 @@ function render({ model, el }) {
     top_k: slider({ label: "top-k", min: 1, max: most, step: 1, value: start.top_k, show: all, onInput: (x) => put({ top_k: x }) }),
     top_p: slider({ label: "top-p", min: 0.05, max: 1, step: 0.05, value: start.top_p, show: (x) => (x >= 1 ? "all" : fmt(x, 2)), onInput: (x) => put({ top_p: x }) }),
   };
-  const kept = readout({ label: "Can come:", name: "row" });
-  const spread = readout({ label: "Spread:", name: "spread" });
-  const breaks = readout({ label: "Pairs that the rhyme does not hold:", name: "breaks", live: true });
+  const kept = readout({ label: "Still possible:", name: "row" });
+  const spread = readout({ label: "Entropy:", name: "spread" });
+  const breaks = readout({ label: "Word pairs that are not in the rhyme:", name: "breaks", live: true });
   const head = h("div", { class: "kit-label" });
   const list = h("ul", { class: "kit-bars" });
   const spoken = h("div", { class: "kit-words", role: "group", "aria-label": "the text: choose a word to see the row that it was drawn from" });
@@ -133,7 +133,7 @@ function render({ model, el }) {
     const said = report(state);
     const order = said.words.map((_, i) => i).sort((i, j) => said.before[j] - said.before[i] || i - j);
     const high = Math.max(...said.before, ...said.kept);
-    head.textContent = `After “${said.after}”: its row in grey, what is drawn from in colour, and ✓ at the word that came`;
+    head.textContent = `After “${said.after}”: its softmax in grey, the weights used for sampling in colour, and ✓ at the word that was sampled`;
     list.setAttribute("aria-label", `weights after ${said.after}`);
     list.replaceChildren(...order.map((i) => bar(said.words[i], said.before[i], said.kept[i], high, said.words[i] === said.word)));
     kept.set(said.row);
@@ -145,14 +145,14 @@ function render({ model, el }) {
 
   const presets = {
     greedy: { temperature: 0, top_k: most, top_p: 1 },
-    "as counted": { temperature: 1, top_k: most, top_p: 1 },
-    "hot, whole row": { temperature: 1.3, top_k: most, top_p: 1 },
-    "hot, nucleus": { temperature: 1.3, top_k: most, top_p: 0.5 },
+    "temperature 1": { temperature: 1, top_k: most, top_p: 1 },
+    "temperature 1.3": { temperature: 1.3, top_k: most, top_p: 1 },
+    "temperature 1.3, top-p 0.5": { temperature: 1.3, top_k: most, top_p: 0.5 },
   };
   frame(
     el,
     "From a row of logits to a text",
-    h("div", { class: "kit-buttons" }, ...Object.entries(presets).map(([name, state]) => button(name, () => put(state))), button("Draw again", () => put({ seed: model.get("seed") + 1 }))),
+    h("div", { class: "kit-buttons" }, ...Object.entries(presets).map(([name, state]) => button(name, () => put(state))), button("Sample again", () => put({ seed: model.get("seed") + 1 }))),
     row(column(controls.temperature.el, controls.top_k.el, controls.top_p.el, kept.el, spread.el, breaks.el), h("div", { class: "kit-column kit-compact" }, head, list)),
     spoken,
   );

@@ -119,7 +119,7 @@ function build({ model, el, recorded }) {
       column(head, list),
       column(
         from.el, layer.el, inLayer.el,
-        h("div", { class: "kit-label" }, "Most needed for this answer:"), needed,
+        h("div", { class: "kit-label" }, "Heads most needed for this answer (layer.head):"), needed,
       ),
     ),
     column(h("div", { class: "kit-label" }, `Heads with a known job (26.0 is head 0 of layer 26):`), h("div", { class: "kit-buttons" }, ...offered)),

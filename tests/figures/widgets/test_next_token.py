@@ -101,10 +101,10 @@ def test_greedy_repeats_itself_and_heat_breaks_the_rhyme_and_the_nucleus_mends_i
 @pytest.mark.parametrize(
     ("top_k", "start"),
     [
-        (1, "1 of 17 words, which had 94 %"),
-        (2, "17 of 17 words, ties with the 2nd among them, which had 100 %"),
-        (5, "17 of 17 words, ties with the 5th among them, which had 100 %"),
-        (17, "17 of 17 words, which had 100 %"),
+        (1, "1 of 17 words; before the cut they had 94 %"),
+        (2, "17 of 17 words, ties with the 2nd among them; before the cut they had 100 %"),
+        (5, "17 of 17 words, ties with the 5th among them; before the cut they had 100 %"),
+        (17, "17 of 17 words; before the cut they had 100 %"),
     ],
 )
 def test_the_readout_says_when_ties_make_more_than_k(top_k, start):
@@ -118,8 +118,10 @@ def test_the_presets_and_the_sliders_change_the_row_and_the_text(widget_page):
     page.get_by_role("button", name="greedy").click()
     expect(page.locator("[data-name=row]")).to_contain_text("1 of 17 words")
     expect(page.locator("[data-name=breaks]")).to_have_text("0 of 24")
-    page.get_by_role("button", name="as counted").click()
-    expect(page.locator("[data-name=row]")).to_contain_text("17 of 17 words, which had 100 %")
+    page.get_by_role("button", name="temperature 1", exact=True).click()
+    expect(page.locator("[data-name=row]")).to_contain_text(
+        "17 of 17 words; before the cut they had 100 %"
+    )
     page.get_by_label("top-k").press("Home")
     expect(page.locator("[data-name=row]")).to_contain_text("1 of 17 words")
     page.get_by_label("top-k").press("ArrowRight")
@@ -142,7 +144,7 @@ def test_another_draw_is_another_text_and_the_same_seed_the_same(widget_page):
     page = widget_page(NextToken(seed=7))
     text = page.get_by_role("group", name="the text")
     first = text.text_content()
-    page.get_by_role("button", name="Draw again").click()
+    page.get_by_role("button", name="Sample again").click()
     expect(text).not_to_have_text(first)
     again = widget_page(NextToken(seed=8), theme="dark")
     expect(again.get_by_role("group", name="the text")).to_have_text(text.text_content())
