@@ -1,6 +1,6 @@
 """Pictures of arrays: each returns a `Figure` whose numbers follow the page's light and dark."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import numpy as np
@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 
 from figures import palette
 from figures.plane import arrows, scatter
-from figures.svg import Figure, canvas, described, figure, picture, styled
+from figures.svg import Figure, canvas, described, figure, legend_size, picture, put_head, styled
 
 __all__ = [
     "Figure", "arrows", "bars", "canvas", "figure", "heatmap", "heatmaps", "lines", "scatter",
@@ -189,7 +189,7 @@ def bars(
     groups = heights if isinstance(heights, Mapping) else {"": heights}
     thick = 0.74 / len(groups)
     row = max(24, 19 * len(groups))
-    fig, ax = canvas(360, 60 + row * len(names) + 24 * bool(title) + 22 * _rows(groups))
+    fig, ax = canvas(360, 60 + row * len(names) + 24 * bool(title) + 22 * legend_size(groups)[0])
     at = np.arange(len(names))
     for i, (group, lengths) in enumerate(groups.items()):
         name = f"series-{i + 1}" if len(groups) > 1 else role
@@ -210,30 +210,8 @@ def bars(
     if min(min(lengths) for lengths in groups.values()) >= 0:
         ax.set_xlim(left=0)
     ax.set_xlabel(label)
-    _head(ax, title, groups)
+    put_head(ax, title, groups)
     return figure(fig, alt, caption)
-
-
-def _columns(names: Collection[str]) -> int:
-    """How many names fit beside each other above the axes, each with its dash: at most three."""
-    widest = max(map(len, names))
-    return max(1, min(len(names), 3, 50 // (widest + 6)))
-
-
-def _rows(names: Collection[str]) -> int:
-    """The rows that the names take; a single curve needs none."""
-    return -(-len(names) // _columns(names)) if len(names) > 1 else 0
-
-
-def _head(ax: Axes, title: str, names: Collection[str]) -> None:
-    """A title, and over several curves their names in rows above the axes."""
-    rows = _rows(names)
-    ax.set_title(title, pad=6 + 18 * rows if title and rows else 8)
-    if rows:
-        ax.legend(
-            loc="lower left", bbox_to_anchor=(-0.02, 1), ncols=_columns(names),
-            handlelength=2, columnspacing=1.2, borderpad=0.2,
-        )  # fmt: skip
 
 
 @styled()
@@ -257,7 +235,7 @@ def lines(
     Raises: ValueError if alt or caption is missing.
     """
     described(alt, caption)
-    fig, ax = canvas(360, 230 + 18 * _rows(curves) + 20 * bool(title))
+    fig, ax = canvas(360, 230 + 18 * legend_size(curves)[0] + 20 * bool(title))
     for i, (name, y) in enumerate(curves.items()):
         role = (roles or {}).get(name, f"series-{i % 5 + 1}")
         marker = _MARKERS[i % 5] if markers else None
@@ -275,7 +253,7 @@ def lines(
     ax.grid(axis="y")
     ax.set_xlabel(x_label)
     ax.set_ylabel(y_label)
-    _head(ax, title, curves)
+    put_head(ax, title, curves)
     return figure(fig, alt, caption)
 
 

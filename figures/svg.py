@@ -3,6 +3,7 @@
 import hashlib
 import io
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from html import escape
 
@@ -171,3 +172,20 @@ def _themed(svg: str) -> str:
     css = palette.dark_css(sorted(set(names))) if names else ""
     end = svg.index(">") + 1
     return f"{svg[:end]}<style>{_SEEN}{css}</style>{svg[end:]}"
+
+
+def legend_size(names: Collection[str]) -> tuple[int, int]:
+    """Rows and columns for the names above the axes, as wide as fits; one curve needs none."""
+    columns = max(1, min(3, 50 // (max(map(len, names)) + 6)))
+    return (-(-len(names) // columns) if len(names) > 1 else 0), columns
+
+
+def put_head(ax: Axes, title: str, names: Collection[str]) -> None:
+    """A title, and over several curves their names in rows above the axes."""
+    rows, columns = legend_size(names)
+    ax.set_title(title, pad=6 + 18 * rows if title and rows else 8)
+    if rows:
+        ax.legend(
+            loc="lower left", bbox_to_anchor=(-0.02, 1), ncols=columns,
+            handlelength=2, columnspacing=1.2, borderpad=0.2,
+        )  # fmt: skip
