@@ -41,6 +41,17 @@ class PageSize:
         return STEP * math.ceil(exact / STEP)
 
 
+def code_cells(text: str) -> list[tuple[set[str], str]]:
+    """Return the tags and the code of each cell of a page's MyST text."""
+    found = []
+    for body in _CELL.findall(text):
+        tags = _TAGS.match(body)
+        found.append(
+            ({tag.strip() for tag in tags[1].split(",")} if tags else set(), _TAGS.sub("", body))
+        )
+    return found
+
+
 @cache
 def page_size(text: str) -> PageSize:
     """Measure a page's MyST text.
@@ -50,10 +61,7 @@ def page_size(text: str) -> PageSize:
     """
     words = len(_WORD.findall(_NOT_PROSE.sub(" ", _FEEDBACK.sub(r"\1", text))))
     code_lines, sources = 0, []
-    for body in _CELL.findall(text):
-        tags = _TAGS.match(body)
-        code = _TAGS.sub("", body)
-        named = {tag.strip() for tag in tags[1].split(",")} if tags else set()
+    for named, code in code_cells(text):
         if "hide-cell" not in named:  # which folds what it prints, too
             sources.append(code)
         if not HIDDEN & named:

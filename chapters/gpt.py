@@ -19,7 +19,7 @@ from torch.nn.functional import cross_entropy
 
 @dataclass
 class Config:
-    """The sizes of a model. A token is one byte of the text, so there are 256 of them."""
+    """The sizes of a model. For text in bytes, there are 256 tokens."""
 
     vocab_size: int = 256
     context_length: int = 64
@@ -29,7 +29,7 @@ class Config:
 
 
 class CausalSelfAttention(nn.Module):
-    """Let each position read itself and the positions before it, with several heads."""
+    """Let each position read itself and those before it, with several heads."""
 
     def __init__(self, config):
         super().__init__()
@@ -45,7 +45,7 @@ class CausalSelfAttention(nn.Module):
         return x.reshape(batch, n, self.heads, d_model // self.heads).transpose(1, 2)
 
     def forward(self, x):
-        q, k, v = self.split(self.query(x)), self.split(self.key(x)), self.split(self.value(x))
+        q, k, v = (self.split(part(x)) for part in (self.query, self.key, self.value))
         scores = q @ k.mT / math.sqrt(k.shape[-1])  # (batch, heads, n, n)
         allowed = torch.ones_like(scores).tril() == 1
         weights = torch.where(allowed, scores, -torch.inf).softmax(-1)
@@ -54,7 +54,7 @@ class CausalSelfAttention(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """Two linear layers with a nonlinearity between them, applied to each position separately."""
+    """Two linear layers and a nonlinearity, applied to each position separately."""
 
     def __init__(self, config):
         super().__init__()
@@ -67,7 +67,7 @@ class FeedForward(nn.Module):
 
 
 class Block(nn.Module):
-    """Add the outputs of attention and of the feed-forward network to the residual stream."""
+    """Add attention's and the feed-forward network's output to the residual stream."""
 
     def __init__(self, config):
         super().__init__()
@@ -85,7 +85,7 @@ class Block(nn.Module):
 
 
 class GPT(nn.Module):
-    """Predict the next token at every position: ids (batch, n) -> logits (batch, n, vocab_size)."""
+    """Predict every next token: ids (batch, n) -> logits (batch, n, vocab_size)."""
 
     def __init__(self, config):
         super().__init__()
@@ -101,7 +101,8 @@ class GPT(nn.Module):
         x = self.token_embedding(ids) + self.position_embedding(positions)
         for block in self.layers:
             x = block(x)
-        return self.norm(x) @ self.token_embedding.weight.T  # the same matrix embeds and predicts
+        # The same matrix embeds and predicts.
+        return self.norm(x) @ self.token_embedding.weight.T
 
 
 def loss_on(model, ids, targets):
@@ -110,11 +111,11 @@ def loss_on(model, ids, targets):
 
 
 def sample(logits, temperature, top_p):
-    """Sample an id from the most likely tokens whose probabilities together reach top_p."""
+    """Sample an id from the likeliest tokens that together reach top_p."""
     if temperature == 0:
         return logits.argmax()
     probabilities, ids = (logits / temperature).softmax(-1).sort(descending=True)
-    before = probabilities.cumsum(-1) - probabilities  # what all more likely tokens have
+    before = probabilities.cumsum(-1) - probabilities  # of all likelier tokens
     probabilities[before >= top_p] = 0
     return ids[torch.multinomial(probabilities, 1).item()]
 
@@ -133,7 +134,7 @@ def generate(model, ids, count, temperature=1.0, top_p=1.0):
 
 
 def initialise(model, std=0.02):
-    """Start from small random weights, and from smaller ones where a block adds to the stream."""
+    """Start from small random weights, smaller where a block adds to the stream."""
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Embedding):
             nn.init.normal_(module.weight, std=std)
@@ -145,7 +146,7 @@ def initialise(model, std=0.02):
 
 
 def course_text():
-    """Return the prose of this course's pages, which stand beside this file, without their code."""
+    """Return the prose of this course's pages, beside this file, without code."""
     pages = sorted(Path(__file__).parent.glob("[0-9]*.md"))
     text = "\n".join(page.read_text("utf8") for page in pages)
     return re.sub(r"(?ms)^```.*?^```$", "", text)
@@ -160,7 +161,7 @@ def decode(ids):
 
 
 def windows(ids, starts, n):
-    """Return the windows of n tokens at these starts, and the token after each position."""
+    """Return the n tokens at each of these starts, and the token after each."""
     rows = ids[starts[:, None] + torch.arange(n + 1, device=ids.device)]
     return rows[:, :-1], rows[:, 1:]
 
@@ -174,24 +175,25 @@ def evaluate(model, ids, count=64):
 
 
 def learning_rate(step, steps, peak, warmup=20):
-    """Rise to the peak in `warmup` steps, then fall to a tenth of it along half a cosine."""
+    """Rise to the peak in `warmup` steps, then fall to a tenth on half a cosine."""
     if step < warmup:
         return peak * (step + 1) / warmup
     done = (step + 1 - warmup) / (steps - warmup)
     return peak * (0.1 + 0.9 * (1 + math.cos(math.pi * done)) / 2)
 
 
-def train(model, ids, validation, steps=1500, batch=16, peak=3e-3, every=100, starts=None):
-    """Train a model; at every so many steps, yield the step and the losses on both texts.
+def train(model, ids, new, steps=1500, batch=16, peak=3e-3, every=100, starts=None):
+    """Train a model; after each `every` steps, yield the step and both losses.
 
     A window starts anywhere in the text, or at one of `starts`.
     """
     matrices = [p for p in model.parameters() if p.ndim == 2]
     others = [p for p in model.parameters() if p.ndim < 2]
-    groups = [{"params": matrices, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.95))
+    groups = [{"params": matrices, "weight_decay": 0.1}, {"params": others}]
+    optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.95), weight_decay=0.0)
     n = model.config.context_length
-    starts = torch.arange(len(ids) - n, device=ids.device) if starts is None else starts
+    if starts is None:
+        starts = torch.arange(len(ids) - n, device=ids.device)
     for step in range(steps):
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(step, steps, peak)
@@ -202,7 +204,7 @@ def train(model, ids, validation, steps=1500, batch=16, peak=3e-3, every=100, st
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         if (step + 1) % every == 0:
-            yield step + 1, evaluate(model, ids), evaluate(model, validation)
+            yield step + 1, evaluate(model, ids), evaluate(model, new)
 
 
 def main():

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from book.extensions import reading_time, teachers_guide
-from book.sizes import page_size, stated
+from book.sizes import HIDDEN, code_cells, page_size, stated
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = {chapter.stem: chapter for chapter in teachers_guide.read_chapters(ROOT)}
@@ -13,6 +13,7 @@ WITH_DEEPER = [stem for stem in CHAPTERS if (ROOT / f"chapters/{stem}_deeper.md"
 SHORT = [stem for stem in WITH_DEEPER if int(stem[:2]) <= 12 or int(stem[:2]) >= 16]
 LINES = 130
 WORDS, MINUTES = 2500, 25
+LETTERS = 88  # in the page's font, 1280 pixels wide
 WORDS_OF_THE_FIRST_LAP, MINUTES_OF_THE_FIRST_LAP = 3000, 30  # chapter 1 is a small course
 
 
@@ -84,3 +85,15 @@ show(gelu)
     assert size.words == 2 + 7 + 2
     assert size.code_lines > 2 + 5
     assert (size.minutes, page_size("word " * 901).minutes) == (5, 10)
+
+
+@pytest.mark.parametrize("stem", CHAPTERS)
+def test_no_visible_line_of_code_is_cut_off_at_the_right_edge(stem):
+    visible = [code for tags, code in code_cells(CHAPTERS[stem].text) if not tags & HIDDEN]
+    assert not [line for code in visible for line in code.splitlines() if len(line) > LETTERS]
+
+
+def test_no_line_of_the_gpt_that_the_pages_quote_is_cut_off_at_the_right_edge():
+    source = (ROOT / "chapters/gpt.py").read_text("utf8")
+    quoted = source[source.index("class Config") : source.index("def main")]
+    assert not [line for line in quoted.splitlines() if len(line) > LETTERS]
