@@ -43,13 +43,13 @@ class PageSize:
 
 def code_cells(text: str) -> list[tuple[set[str], str]]:
     """Return the tags and the code of each cell of a page's MyST text."""
-    found = []
+    listed = []
     for body in _CELL.findall(text):
         tags = _TAGS.match(body)
-        found.append(
+        listed.append(
             ({tag.strip() for tag in tags[1].split(",")} if tags else set(), _TAGS.sub("", body))
         )
-    return found
+    return listed
 
 
 @cache

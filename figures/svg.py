@@ -176,7 +176,7 @@ def _themed(svg: str) -> str:
 
 def legend_size(names: Collection[str]) -> tuple[int, int]:
     """Rows and columns for the names above the axes, as wide as fits; one curve needs none."""
-    columns = max(1, min(3, 50 // (max(map(len, names)) + 6)))
+    columns = max(1, min(len(names), 3, 50 // (max(map(len, names)) + 6)))
     return (-(-len(names) // columns) if len(names) > 1 else 0), columns
 
 
