@@ -58,6 +58,7 @@ class OwnSentence(Playground):
             self.reading = read_short(self.encoder, self.sentence.value)
         except ValueError as error:
             self.reading, self.table.value, self.path.value = None, "", ""
+            self.drawn = None  # the next reading may have the id of the one that is gone
             self.say(str(error))
             return
         self.words = words_of(self.reading)

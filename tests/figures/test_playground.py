@@ -110,6 +110,15 @@ def test_a_new_sentence_brings_its_words_and_keeps_the_chosen_one(sentence):
     assert sentence.path.value == ""
 
 
+def test_a_sentence_is_drawn_again_where_its_memory_is_used_again(sentence, monkeypatch):
+    monkeypatch.setattr("figures.playground.sentence.id", lambda _: 1, raising=False)
+    sentence.draw()
+    drawn = sentence.still()
+    sentence.sentence.value = ""
+    sentence.sentence.value = APPLE
+    assert (said(sentence), sentence.still()) == ("", drawn)
+
+
 def test_pieces_are_one_word(encoder):
     words = words_of(encoder.read("More yoghurt"))
     assert len(words["yoghurt"]) == 3
