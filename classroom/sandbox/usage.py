@@ -38,12 +38,17 @@ def resource_usage(pid: int, limit: int) -> tuple[int, int]:
 
 
 def files_in_memory(pid: int) -> int:
-    """Count the files in the folders that a process may write to: empty ones take memory, too."""
+    """Count the files in the folders that a process may write to: empty ones take memory, too.
+
+    A sandbox that is just being set up still sees the system's own folders: they do not count.
+    """
     count = 0
     for folder in WRITABLE:
+        inside = f"/proc/{pid}/root{folder}"
         with suppress(OSError):
-            system = os.statvfs(f"/proc/{pid}/root{folder}")
-            count += system.f_files - system.f_ffree
+            if os.stat(inside).st_dev != os.stat(folder).st_dev:
+                system = os.statvfs(inside)
+                count += system.f_files - system.f_ffree
     return count
 
 

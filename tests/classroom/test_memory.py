@@ -20,6 +20,7 @@ from classroom.grading import grader_pool
 from classroom.grading.grader_pool import MEMORY_TOGETHER, MOST_MEMORY, memory_warning
 from classroom.memory_watch import children_of, private_bytes
 from classroom.processes import SupervisedPool
+from classroom.sandbox.usage import files_in_memory
 from tests.classroom.test_attacks import notebook
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -167,3 +168,7 @@ def test_the_grader_and_its_processes_hold_less_than_600_mb_of_a_hostile_class(t
     assert "out of memory" in rows["ben"]
     assert "wrong" in rows["ann"], "its other tasks are graded"
     assert "not attempted" in rows["max"]
+
+
+def test_the_files_of_the_system_do_not_count_for_a_sandbox_that_is_being_set_up():
+    assert files_in_memory(os.getpid()) == 0
