@@ -35,6 +35,7 @@ from checks.run.errors import remember_source
 from checks.run.installed import is_installed
 from checks.run.plain_data import plain
 from checks.run.trial import (
+    Compared,
     Trial,
     other_trial,
     right_outcomes,
@@ -85,17 +86,23 @@ def with_place(
     right = [compared for compared in trial.compared if compared.same]
     if mistake.misconceptions:
         named = one_change(task, trial.library, [*failing, *right], answer, source, brief=True)
-        return replace(mistake, sentences=(*mistake.sentences, *named))
+        return replace(mistake, sentences=(*mistake.sentences, *named.sentences))
     law = ""
-    if mistake.status == Status.WRONG:
+    if mistake.status == Status.WRONG and _has_right_form(failing[0]):
         cases = [compared.case for compared in trial.compared]
         law = broken_law_sentence(task, cases, answer, trial.library)
     changes = one_change(task, trial.library, [*failing, *right], answer, source)
-    place = located(task, trial.library, failing, answer, alone=not changes)
-    seen = mistake.sentences
-    both = (*seen, *changes) if mistake.status == Status.RAISED else (*changes, *seen)
+    place = located(task, trial.library, failing, answer, changes.lines)
+    told = [changes.sentences, mistake.sentences]
+    both = sum(reversed(told) if mistake.status == Status.RAISED else told, ())
     sentences = (*place, *both, law)
     return replace(mistake, sentences=tuple(filter(None, sentences)))
+
+
+def _has_right_form(wrong: Compared) -> bool:
+    """Whether a result has the shape of the right one; of another, a law says nothing."""
+    right, came = (seen.value and seen.value.as_numbers() for seen in (wrong.truth, wrong.outcome))
+    return right is None or (came is not None and came.shape == right.shape)
 
 
 def _with_library(task: Task, trial: Trial, answer: Any, mistake: Verdict) -> Verdict:
@@ -132,6 +139,8 @@ def _not_again(task: Task, answer: Any, trial: Trial, seed: int) -> Verdict | No
         return None
     first = trial.compared[0]
     second = try_case(task, answer, first.case, trial.library)
+    if second.status == Status.TOO_SLOW:
+        return ended_early(task, second)
     if not same_outcome(first.truth, second, task.tolerance):
         return unsteady(task, first.case)
     fresh = _fresh_cases(task, [compared.case for compared in trial.compared], seed)
@@ -183,6 +192,7 @@ def _coarse_dtypes(trial: Trial) -> list[str]:
 
 def _notes(task: Task, answer: Any, trial: Trial) -> Iterator[str]:
     """What a right answer is told besides."""
+    yield from dict.fromkeys(seen.outcome.note for seen in trial.compared if seen.outcome.note)
     other = other_trial(task, answer, trial)
     wrong = (compared for compared in (other.compared if other else ()) if not compared.same)
     if first := next(wrong, None):

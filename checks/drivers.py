@@ -125,14 +125,21 @@ def train_on_stories(answer: Any, count: int, seed: int) -> Any:
     hook = first.register_hook(
         lambda _: added.append(first.grad is not None and bool(first.grad.any()))
     )
+    # Which stories the model reads: their first words tell them apart.
+    seen: set[tuple[int, ...]] = set()
+    reading = model.register_forward_pre_hook(
+        lambda _, given: seen.update(tuple(row) for row in given[0][:, :5].tolist())
+    )
     trained = answer(model, stories)
     hook.remove()
+    reading.remove()
     if not isinstance(trained, torch.nn.Module):
         return None if trained is None else f"{type(trained).__name__}, not a model"
     after = torch.cat([p.detach().flatten() for p in trained.parameters()])
     return {
         "old gradients": "kept" if len(added) > 4 and sum(added) > 0.9 * len(added) else "cleared",
         "parameters": "as they were" if torch.equal(before, after) else "changed",
+        "stories": "a few" if len(seen) < len(stories[:, :5].unique(dim=0)) / 2 else "most",
         "state": {name: value.float() for name, value in trained.state_dict().items()},
     }
 

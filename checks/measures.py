@@ -15,6 +15,7 @@ from typing import Any
 
 from checks.capstone_drivers import BEGINNINGS, MOST_LETTERS, SENTENCE, VOCAB, short_stories
 from checks.drivers import known_and_new, small_model, tiny_stories
+from checks.task import Measured
 
 TINY_BOUND = (math.log(5) + math.log(6)) / 10
 MOST_COMPARED = 5_000  # letters of a paragraph, which are looked for in the whole text
@@ -35,19 +36,21 @@ def trained_model(handed: Any, count: int, seed: int) -> Any:
     """Load the parameters of a trained model into one of ours, and say what it predicts."""
     if not isinstance(handed, dict):
         return handed
-    stories, new = known_and_new(tiny_stories, count, seed)
+    _, new = known_and_new(tiny_stories, count, seed)
     model = model_with(handed["state"])
     if model is None:
         return "not the model that was given"
     import torch
 
     with torch.no_grad():
-        known, logits = model(stories[:, :-1]), model(new[:, :-1])
-    return {
+        logits = model(new[:, :-1])
+    words = {
         "old gradients": handed["old gradients"],
         "parameters": handed["parameters"],
-        **state_of(logits, new, losses(known, stories), TINY_BOUND),
+        **state_of(logits, new, handed["stories"] == "a few", TINY_BOUND),
     }
+    loss = losses(logits, new).mean().item()
+    return Measured(words, f"The loss on 500 new stories is {loss:.2f}; {bound_words(TINY_BOUND)}")
 
 
 def model_with(state: Any) -> Any:
@@ -75,14 +78,23 @@ def own_model(handed: Any, count: int, seed: int) -> Any:
     beginnings = [as_logits(part, new[:, : n + 1])
                   for n, part in zip(BEGINNINGS, handed["beginnings"], strict=True)]  # fmt: skip
     moved = max((part - trained[:, : part.shape[1]]).abs().max().item() for part in beginnings)
-    before = losses(first, new).mean().item() - math.log(VOCAB)
+    start, end = (losses(logits, new).mean().item() for logits in (first, trained))
+    before = start - math.log(VOCAB)
+    known = losses(as_logits(handed["known"], stories), stories)
     side = "below" if before < 0 else "above"
-    return {
+    words = {
         "first loss": "near ln 15" if abs(before) < 0.7 else f"far {side} ln 15",
         "training": "changed nothing" if bool((first == trained).all()) else "changed the model",
         "later tokens": "hidden" if moved < 1e-3 else "seen",
-        **state_of(trained, new, losses(as_logits(handed["known"], stories), stories), SHORT_BOUND),
+        **state_of(trained, new, known.min().item() < SHORT_BOUND / 2, SHORT_BOUND),
     }
+    fallen = f"The loss on 500 new stories fell from {start:.2f} to {end:.2f}"
+    return Measured(words, f"{fallen}; {bound_words(SHORT_BOUND)}")
+
+
+def bound_words(bound: float) -> str:
+    """The bound of a text made by rules, as the end of a sentence."""
+    return f"the lower bound is {bound:.2f} nats."
 
 
 def as_logits(handed: Any, stories: Any) -> Any:
@@ -96,18 +108,17 @@ def as_logits(handed: Any, stories: Any) -> Any:
     return logits
 
 
-def state_of(logits: Any, new: Any, known: Any, bound: float) -> dict[str, str]:
-    """Say what logits for new stories predict, and between which marks the losses lie.
+def state_of(logits: Any, new: Any, few: bool, bound: float) -> dict[str, str]:
+    """Say what logits for new stories predict, and between which marks their loss lies.
 
-    `known` are the losses on the stories of the training.
+    `few` says that a few of the training's stories were learned, and not what all have in common.
     """
     copied = (logits.argmax(-1) == new[:, :-1]).double().mean() > 0.8
     loss = losses(logits, new).mean().item()
-    by_heart = known.min().item() < bound / 2 and loss > bound + 0.1
     return {
         "predicts": "the word that it reads" if copied else "the next word",
         "loss on new stories": place_of_loss(loss, math.log(logits.shape[-1]), bound),
-        "by heart": "some stories" if by_heart else "none",
+        "by heart": "some stories" if few and loss > bound + 0.1 else "none",
     }
 
 
@@ -165,10 +176,11 @@ def own_report(report: Any) -> Any:
     data = text.encode()
     known, new = data[: len(data) * 9 // 10], data[len(data) * 9 // 10 :]
     last = curve[-1][2]
-    place = "above" if last > bigram_loss(known, new) else "below"
+    pairs = bigram_loss(known, new)
+    place = "above" if last > pairs else "below"
     copied = any(paragraph[i : i + 80] in text for i in range(0, len(paragraph) - 79, 20))
     like = bigram_loss(known, paragraph.encode()) < unigram_loss(known)
-    return {
+    words = {
         "text": "long enough" if len(data) >= 20_000 else "shorter than 20,000 bytes",
         "points": "five or more" if len(curve) >= 5 else "fewer than five",
         "two losses": "differ" if any(a != b for _, a, b in curve) else "are the same",
@@ -177,6 +189,8 @@ def own_report(report: Any) -> Any:
         "its letters": "like those of the text" if like else "not like those of the text",
         "its words": "copied from the text" if copied else "its own",
     }
+    last_words = f"Your last validation loss is {last:.2f} nats per byte"
+    return Measured(words, f"{last_words}; counting pairs of bytes gives {pairs:.2f}.")
 
 
 def bigram_loss(known: bytes, new: bytes) -> float:

@@ -24,7 +24,7 @@ from checks.task import Case, Exercise, Task, Wrong
 from checks.wire.messages import packed, receive
 from checks.wire.values import error_named, put_together, taken_apart
 
-FIELDS = ("id", "name", "title", "difficulty", "importance", "minutes", "read")
+FIELDS = ("id", "name", "title", "difficulty", "importance", "minutes", "read", "slow")
 
 
 class KnownOutcomes:

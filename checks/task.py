@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,6 +55,13 @@ class Law:
     own_numbers: bool = False
 
 
+class Measured(NamedTuple):
+    """What a measure says: words, which are compared, and the numbers behind them as a sentence."""
+
+    words: Any
+    note: str
+
+
 @dataclass(frozen=True)
 class Task:
     """One thing to write: the name to define, the truth, and the known ways to miss it."""
@@ -73,6 +80,7 @@ class Task:
     call: Callable[..., Any] | None = None
     measure: Callable[..., Any] | None = None  # of what `call` hands over; the answer is not there
     tolerance: float | None = None
+    slow: bool = False  # a training run: on a busy machine it may take a minute
     laws: Sequence[Law] = ()
     constants: Callable[[Case], dict[str, float]] | None = None
     steps: Mapping[str, Callable] = field(default_factory=dict)  # values on the way, by name

@@ -1,5 +1,7 @@
 """The checks of chapter 03: a word in company, averages with weights, and what they cannot part."""
 
+import math
+
 import numpy as np
 
 from checks import Case, Exercise, Task, Wrong
@@ -30,7 +32,7 @@ BANKS = [
     Wrong("M280", float(functional.cosine(BY_MONEY, BY_RIVER))),
     Wrong("M35", float(functional.cosine(2 * BANK + BY_MONEY, 2 * BANK + BY_RIVER))),
     Wrong("M280", 1.0),
-    Wrong("M281", float(functional.cosine(BANK + 2 * BY_MONEY, BANK + 2 * BY_RIVER))),
+    Wrong("M1005", float(functional.cosine(BANK + 2 * BY_MONEY, BANK + 2 * BY_RIVER))),
     Wrong("M70", _dot(*SUMS)),
     Wrong("M71", _dot(*SUMS) / _dot(SUMS[0], SUMS[0]) ** 2),
     Wrong("M72", _dot(*SUMS) / float(_norm(SUMS[0]))),
@@ -143,6 +145,7 @@ NEAR_AND_ALIKE = [
     Wrong("M284", lambda x, s, p: near_and_alike(x, 1 / (s or 1), p)),
     Wrong("M284", lambda x, s, p: near_and_alike(x, -s, p)),
     Wrong("M756", lambda x, s, p: near_and_alike(x, s, s * p)),
+    Wrong("M1007", lambda x, s, p: near_and_alike(x, s, math.log(2))),
     Wrong("M285", lambda x, s, p: alike(x, s)),
     Wrong("M738", lambda x, s, p: near_and_alike(x, s, -p)),
     Wrong("M739", other(distance=_steps)),
@@ -283,6 +286,7 @@ TWINS = [
     Wrong("M288", _in_length),
     Wrong("M288", _order_matters),
     Wrong("M288", _in_sum),
+    Wrong("M1006", lambda method, x, i, j: bool(np.allclose(method(x)[i], method(x)[j]))),
 ]
 
 

@@ -40,8 +40,8 @@ def score_cases(rng):
         Case((rng.normal(size=width), rng.normal(size=width)), about=f"d_k = {width}")
         for width in widths
     ]
-    blue = Case((np.array([4.0, 0.0]), np.array([1.0, 1.0])), about="creature and blue, by hand")
-    return [blue, *drawn]
+    pencil = np.array([4.0, 0.0]), np.array([1.0, 1.0])
+    return [Case(pencil, about="a query (4, 0) and a key (1, 1)"), *drawn]
 
 
 def cosine(q, k):
@@ -270,6 +270,7 @@ def count_with(scores=lambda n: n * n, parameters=lambda *sizes: count(*sizes)[1
 COUNT_WRONG = [
     Wrong("M82", count_with(parameters=lambda n, d_model, d_k, d_v: n * d_model * (2 * d_k + d_v))),
     Wrong("M81", count_with(parameters=lambda n, d_model, d_k, d_v: d_model * (d_k + d_v))),
+    Wrong("M1009", count_with(parameters=lambda n, d_model, d_k, d_v: n * (2 * d_k + d_v))),
     Wrong("M190", count_with(parameters=lambda n, d_model, d_k, d_v: 3 * d_model * d_k)),
     Wrong("M191", count_with(scores=lambda n: n * (n + 1) // 2)),
     Wrong("M191", count_with(scores=lambda n: n * (n - 1) // 2)),
@@ -289,9 +290,9 @@ EXERCISE = Exercise(
             reference=project,
             cases=project_cases,
             wrong=[
-                Wrong("M10", lambda x, weight, bias: x @ weight + bias),
+                Wrong("M1004", lambda x, weight, bias: x @ weight + bias),
                 Wrong("M44", lambda x, weight, bias: x @ weight.T),
-                Wrong("M10+M44", lambda x, weight, bias: x @ weight),
+                Wrong("M1004+M44", lambda x, weight, bias: x @ weight),
             ],
             read=f"{PAGE}#in-a-real-model",
         ),
@@ -309,6 +310,7 @@ EXERCISE = Exercise(
                 Wrong("M83", cosine),
                 Wrong("M80", lambda q, k: q @ k / len(q)),
                 Wrong("M193", lambda q, k: q * k),
+                Wrong("M996", lambda q, k: q.sum() * k.sum()),
             ],
             read=f"{PAGE}#one-score-then-all-of-them",
         ),
@@ -343,6 +345,10 @@ EXERCISE = Exercise(
                 Wrong(
                     "M991",
                     lambda x, w_q, w_k: np.einsum("...id,dc,dc,...jd->...ij", x, w_q, w_k, x),
+                ),
+                Wrong(
+                    "M1008",
+                    lambda x, w_q, w_k: np.einsum("...id,dc,ed,...je->...ij", x, w_q, w_k, x),
                 ),
             ],
             read=f"{PAGE}#one-score-then-all-of-them",

@@ -557,7 +557,7 @@ def _narrow(answer, case):
     # A variance of 1 / d_k is 2.7 times too large here.
     variances = [61 * w.var() for w in _parameters(answer(61, 23, 0))]
     wrong = [f"{variance:.2g}" for variance in variances if not 0.7 < variance < 1.4]
-    return not wrong or f"variance times d_model is {wrong[0]}, not 1"
+    return not wrong or f"of a new head with d_model = 61, variance times d_model is {wrong[0]}"
 
 
 def _divided_otherwise(divisor):

@@ -136,6 +136,12 @@ def late(**choice):
     return lambda scores, mask: hidden_late(scores, mask, **choice)
 
 
+def infinity_times_mask(scores, mask):
+    """Where the mask allows, 0 times infinity is NaN."""
+    with np.errstate(invalid="ignore"):
+        return shifted_softmax(scores + ~mask * -np.inf)
+
+
 WITH_SOFTMAX = {
     "M20": lambda scores, mask, weigh: weigh(np.where(mask, scores, 0.0)),
     "M21": lambda scores, mask, weigh: np.where(mask, weigh(scores), 0.0),
@@ -172,6 +178,7 @@ WEIGHTS_WRONG = [
         for hide in HIDING
         for weigh in (raw_softmax, shifted_softmax)
     ),
+    Wrong("M1003", infinity_times_mask),
     Wrong("M29", lambda scores, mask: softmax(np.where(mask, scores, -1e9))),
     Wrong("M819", lambda scores, mask: softmax(scores + np.where(mask, 0.0, -1e9))),
     Wrong("M11", lambda scores, mask: softmax(scores, -2, where=mask)),
@@ -677,7 +684,7 @@ EXERCISE = Exercise(
             id="8.1", name="inputs_and_labels", title="Cut inputs and labels", difficulty=1,
             importance=5, minutes=5, reference=inputs_and_labels, cases=window_cases,
             read=f"{PAGE}#the-causal-mask",
-            wrong=[Wrong("M60", shifted(0)), Wrong("M61", shifted(2)), Wrong("M110", wrapped),
+            wrong=[Wrong("M1040", shifted(0)), Wrong("M61", shifted(2)), Wrong("M110", wrapped),
                    Wrong("M111", one_short)],
         ),
         Task(

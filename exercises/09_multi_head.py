@@ -408,7 +408,7 @@ EXERCISE = Exercise(
             minutes=10, reference=place, cases=place_cases,
             read=f"{PAGE}#all-heads-at-once-split-and-merge",
             wrong=[
-                Wrong("M37", place_by(split_by_view)), Wrong("M39", place_by(split_interleaved)),
+                Wrong("M997", place_by(split_by_view)), Wrong("M998", place_by(split_interleaved)),
                 Wrong("M800", place_before_the_swap), Wrong("M801", place_in_the_vector),
                 Wrong("M802", place_by_heads), Wrong("M804", place_down_the_columns),
                 Wrong("M805", place_from_1), Wrong("M805", place_after_1),

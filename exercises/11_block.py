@@ -95,6 +95,7 @@ NORM_WRONG = [
     Wrong("M235", norm_wrong(centre=False)),
     Wrong("M235", norm_with_sizes_of_squares),
     Wrong("M236", norm_wrong(spread=lambda variance, eps: variance + eps)),
+    Wrong("M236", norm_wrong(spread=lambda variance, eps: variance)),
     Wrong("M236", norm_wrong(spread=lambda variance, eps: 1)),
     Wrong("M236", norm_wrong(spread=lambda variance, eps: 1 / np.sqrt(variance + eps))),
     Wrong("M236", norm_by_length),
@@ -164,6 +165,7 @@ def pairs_cases(rng):
         Case((np.array([[-3.0, -1.0], [-1.0, -4.0]]),), about="two pairs of negative numbers"),
         Case((np.array([[0.0, -2.0], [-2.0, 3.0]]),), about="the pairs (0, -2) and (-2, 3)"),
         Case((drawn,), about="five random pairs"),
+        Case((np.array([[-7e5, -3e5], [9e5, -2e5]]),), about="two pairs of large numbers"),
     ]
 
 
@@ -181,6 +183,8 @@ def network(w_1, w_2, b_1=None, b_2=0.0):
 LARGER_WRONG = [
     Wrong("M866", network([[1, 0], [-1, 1]], [[1], [1]])),
     Wrong("M866", network([[-1, 1], [1, 0]], [[1], [1]])),
+    Wrong("M1002", network([[1, 0], [-1, 1]], [[1], [1]], [0, 100], -100)),
+    Wrong("M1002", network([[1, 0], [-1, 1]], [[1], [1]], [0, 1000], -1000)),
     Wrong("M866", network([[0.5, 0.5, 0.5], [0.5, -0.5, 0.5]], [[1], [1], [0]])),
     Wrong("M867", network([[1, 0, 0], [-1, 1, -1]], [[-1], [1], [-1]])),
     Wrong("M867", network([[-1, 1, -1], [1, 0, 0]], [[-1], [1], [-1]])),

@@ -66,6 +66,11 @@ def late(step, steps, warmup, peak, floor):
     return wave((step - warmup) / (steps - warmup), peak, floor)
 
 
+def over_one_step_less(step, steps, warmup, peak, floor):
+    """A fall that begins at the peak once more and has one step less."""
+    return wave((step - warmup) / (steps - warmup - 1), peak, floor)
+
+
 def falls(shape):
     """A fall of another shape, given the share done."""
     return rate_with(
@@ -402,9 +407,18 @@ def columns_as_stories(losses, surprisal, count=None):
     return too_good(losses.T, surprisal.T, count=count)
 
 
-def spread_of_tokens(losses, surprisal):
-    gaps = surprisal - losses
-    return gaps.mean() / (gaps.std(ddof=1) / np.sqrt(len(gaps)))
+def tokens_counted(ddof, count):
+    """The spread of all tokens, over the root of their number, or of that of stories or columns."""
+
+    def answer(losses, surprisal):
+        gaps = surprisal - losses
+        return gaps.mean() / (gaps.std(ddof=ddof) / np.sqrt(count(gaps)))
+
+    return answer
+
+
+def width(table):
+    return table.shape[1]
 
 
 def over_spread_of(table, losses, surprisal):
@@ -483,6 +497,8 @@ EXERCISE = Exercise(
                 Wrong("M264", rate_with(fall=late)),
                 Wrong("M264", counted(lambda k, all, n: (k - n) / (all - n - 1))),
                 Wrong("M264", rate_with(last=1)),
+                Wrong("M264", rate_with(last=1, fall=late)),
+                Wrong("M264", rate_with(last=1, fall=over_one_step_less)),
                 Wrong("M332", rate_from_floor()),
                 Wrong("M332", rate_from_floor(count=0)),
                 Wrong("M332", never_below_the_floor),
@@ -632,6 +648,7 @@ EXERCISE = Exercise(
                 *(Wrong("M372", power_of(idea)) for idea in OTHER_POWERS),
                 Wrong("M271", lambda losses, tokens: np.exp((losses * tokens).sum())),
                 Wrong("M271", lambda losses, tokens: np.exp(losses.sum())),
+                Wrong("M271", lambda losses, tokens: np.exp(losses.sum() / tokens.sum())),
                 Wrong("M271", lambda losses, tokens: np.exp((losses * tokens).mean())),
             ],
         ),
@@ -644,7 +661,8 @@ EXERCISE = Exercise(
                 Wrong("M277", columns_as_stories),
                 Wrong("M277", lambda losses, surprisal: columns_as_stories(
                     losses, surprisal, count=len(losses))),
-                Wrong("M277", spread_of_tokens),
+                *(Wrong("M277", tokens_counted(*how)) for how in (
+                    (0, np.size), (0, len), (1, len), (0, width), (1, width))),
                 Wrong("M277", lambda losses, surprisal: too_good(
                     losses, surprisal, count=losses.size)),
                 Wrong("M373", lambda losses, surprisal: too_good(surprisal, losses)),
@@ -673,13 +691,13 @@ EXERCISE = Exercise(
         Task(
             id="13.9", name="train", title="Train a model to its lower bound", difficulty=4,
             importance=5, minutes=25, reference=train, cases=training_cases,
-            call=train_on_stories, measure=trained_model, arrays=("torch",),
+            call=train_on_stories, measure=trained_model, arrays=("torch",), slow=True,
             read=f"{PAGE}#the-program",
             wrong=[
                 Wrong("M780", trained_with(moves=False)),
                 Wrong("M781", trained_with(clears=False)),
                 Wrong("M782", trained_with(shift=0)),
-                Wrong("M783", trained_with(few=8)),
+                *(Wrong("M783", trained_with(few=few)) for few in (8, 64)),
                 Wrong("M784", trained_with(steps=10)),
                 Wrong("M784", trained_with(rate=1e-5)),
                 Wrong("M785", trained_with(sign=-1, steps=30)),

@@ -57,7 +57,7 @@ def cache_cases(rng):
     drawn = layers, shared * groups, groups, d_k, texts, tokens, 2
     sizes = [(3, 6, 2, 5, 7, 11, 2), (12, 12, 12, 64, 1, 1024, 4), (32, 32, 8, 128, 4, 4096, 2),
              drawn]  # fmt: skip
-    about = "{} layers, {} heads of queries, {} of keys, d_k = {}, {} texts of {} tokens, {} bytes"
+    about = "{} layers, {} query heads, {} KV heads, d_k = {}, {} texts of {} tokens, {} bytes"
     return [Case(size, about=about.format(*size)) for size in sizes]
 
 
@@ -128,11 +128,15 @@ def tiled_cases(rng):
         return Case((*(rng.normal(size=shape) for shape in shapes), columns), about=about)
 
     def far_apart():
-        """The first tile has scores near -900, and a later one has scores near 900."""
+        """Scores that rise to 900 for one query, fall to -900 for another, and stay small for one.
+
+        So the largest score of a row is in its last tile, in its first, or far below other rows'.
+        """
         k = rng.normal(size=(7, 2)) / 50
         k[:, 0] += np.array([-30.0, -30, -10, 0, 5, 30, 30])
-        arrays = np.array([[42.0, 1], [43, -1]]), k, rng.normal(size=(7, 3))
-        return Case((*arrays, 2), about="7 keys in tiles of 2, whose scores run from -900 to 900")
+        arrays = np.array([[42.0, 1], [-43, 1], [0.1, 1]]), k, rng.normal(size=(7, 3))
+        about = "7 keys in tiles of 2; scores rise to 900, fall to -900, and stay below 5"
+        return Case((*arrays, 2), about=about)
 
     return [draw(2, 5, 4, 3, 2), draw(3, 7, 2, 5, 3), draw(5, 11, 3, 2, 4), far_apart()]
 
@@ -152,6 +156,25 @@ def without_maximum(q, k, v, columns):
         p = np.exp(k @ query / math.sqrt(len(query)))
         rows.append(p @ v / p.sum())
     return np.array(rows)
+
+
+def one_maximum_for_all(q, k, v, columns):
+    """A running maximum, and not one for each query."""
+    highest, total, mixture = -math.inf, np.zeros(len(q)), np.zeros((len(q), v.shape[-1]))
+    for left in range(0, len(k), columns):
+        scores = q @ k[left : left + columns].T / math.sqrt(q.shape[-1])
+        new = max(highest, scores.max())
+        p, factor = np.exp(scores - new), math.exp(highest - new)
+        total, mixture = factor * total + p.sum(-1), factor * mixture + p @ v[left : left + columns]
+        highest = new
+    return mixture / total[:, None]
+
+
+def of_the_tile_alone(maximum, total, mixture, scores, values):
+    """The new tile's maximum, also where an earlier one was higher; its factor may overflow."""
+    new, p = scores.max(), np.exp(scores - scores.max())
+    factor = np.exp(maximum - new)
+    return new, factor * total + p.sum(), factor * mixture + p @ values
 
 
 def stays_finite(sign):
@@ -229,7 +252,7 @@ def by_index(choose):
 def group_cases(rng):
     def draw(heads, groups, n, keys, d_k, d_v):
         shapes = (heads, n, d_k), (groups, keys, d_k), (groups, keys, d_v)
-        about = f"{heads} heads of queries, {groups} of keys and values, {n} queries, {keys} keys"
+        about = f"{heads} query heads, {groups} KV heads, {n} queries, {keys} keys"
         return Case(tuple(rng.normal(size=shape) for shape in shapes), about=about)
 
     return [draw(4, 2, 2, 3, 2, 3), draw(6, 3, 3, 5, 4, 2), draw(6, 2, 5, 7, 3, 4)]
@@ -299,6 +322,13 @@ def oldest_dropped(full):
     return wrong
 
 
+def last_stored_by_minus(q, k, v, keys, values, width):
+    """A slice from -0 keeps everything."""
+    keys = np.concatenate([keys[-(width - 1) :], k[None]])
+    values = np.concatenate([values[-(width - 1) :], v[None]])
+    return attend(q[None], keys, values).output[0], keys, values
+
+
 def newest_in_front(q, k, v, keys, values, width):
     keys, values = np.concatenate([k[None], keys]), np.concatenate([v[None], values])
     return attend(q[None], keys[:width], values[:width]).output[0], keys[:width], values[:width]
@@ -340,7 +370,7 @@ EXERCISE = Exercise(
             wrong=[
                 Wrong("M290", lambda *sizes: multiply_adds(*sizes, per_head=True)),
                 Wrong("M291", lambda *sizes: multiply_adds(*sizes, table=1)),
-                Wrong("M127", lambda *sizes: multiply_adds(*sizes, maps=3)),
+                Wrong("M1043", lambda *sizes: multiply_adds(*sizes, maps=3)),
                 Wrong("M292", lambda n, d, heads, d_ff: multiply_adds(n, d, heads, 4 * d)),
                 Wrong("M293", lambda *sizes: multiply_adds(*sizes, tokens=1)),
                 Wrong("M326", lambda *sizes: multiply_adds(*sizes, inner=1)),
@@ -348,7 +378,7 @@ EXERCISE = Exercise(
             ],
         ),
         Task(
-            id="14.2", name="crossover", title="Where the table takes over", difficulty=2,
+            id="14.2", name="crossover", title="Where the attention matrix takes over", difficulty=2,
             importance=3, minutes=5, reference=crossover, cases=crossover_cases,
             read=f"{PAGE}#what-grows-with-the-length",
             wrong=[
@@ -356,7 +386,7 @@ EXERCISE = Exercise(
                 Wrong("M294", lambda d_model, d_ff: d_ff),
                 Wrong("M291", lambda d_model, d_ff: 4 * d_model + 2 * d_ff),
                 Wrong("M292", lambda d_model, d_ff: 6 * d_model),
-                Wrong("M127", lambda d_model, d_ff: 1.5 * d_model + d_ff),
+                Wrong("M1043", lambda d_model, d_ff: 1.5 * d_model + d_ff),
                 Wrong("M326", lambda d_model, d_ff: 2 * d_model + d_ff / 2),
             ],
         ),
@@ -371,6 +401,8 @@ EXERCISE = Exercise(
                 Wrong("M333", lambda layers, heads, groups, *rest: (
                     cache_bytes(layers, heads, heads, *rest)
                     + cache_bytes(layers, heads, groups, *rest)) // 2),
+                Wrong("M1044", lambda layers, heads, groups, *rest: cache_bytes(
+                    layers, heads, heads // groups, *rest)),
                 Wrong("M297", lambda layers, *rest: cache_bytes(1, *rest)),
                 Wrong("M298", lambda *sizes: cache_bytes(*sizes) // sizes[4]),
                 Wrong("M341", lambda *sizes: cache_bytes(*sizes) // sizes[-1]),
@@ -418,6 +450,8 @@ EXERCISE = Exercise(
                 Wrong("M320", lambda *args: tiled(*args, step=divided)),
                 Wrong("M176", lambda *args: tiled(*args, divide=False)),
                 Wrong("M323", lambda *args: tiled(*args, last=False)),
+                Wrong("M1000", lambda *args: tiled(*args, step=of_the_tile_alone)),
+                Wrong("M1001", one_maximum_for_all),
                 Wrong("M01", lambda *args: tiled(*args, scale=1.0)),
                 Wrong("M02", lambda q, *rest: tiled(q, *rest, scale=1 / q.shape[-1])),
             ],
@@ -463,6 +497,7 @@ EXERCISE = Exercise(
                 Wrong("M329", newest_dropped),
                 Wrong("M345", lambda *args: in_window(*args, seen=-1, kept=-1)),
                 Wrong("M345", oldest_dropped(None)),
+                Wrong("M999", last_stored_by_minus),
                 Wrong("M345", oldest_dropped(1)),
                 Wrong("M307", newest_in_front),
                 Wrong("M262", newest_unseen),

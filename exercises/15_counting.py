@@ -73,6 +73,12 @@ def one_joint_output(vocab, d_model, heads, d_k, layers, d_ff):
     return tuple(counts)
 
 
+def joint_projections(vocab, d_model, heads, d_k, layers, d_ff):
+    """Four matrices d_model x d_model in each layer, as where the heads fill d_model."""
+    counts = rows(vocab, d_model, heads, d_k, layers, d_ff)
+    return (counts[0], *(layers * d_model**2 for _ in range(4)), *counts[5:])
+
+
 ROWS_WRONG = [
     Wrong("M346", rows_of(heads=lambda **known: 1)),
     Wrong("M346", rows_of(layers=lambda **known: 1)),
@@ -80,13 +86,15 @@ ROWS_WRONG = [
     *(Wrong("M346", row_once(*which)) for which in ((5, 6), (5,), (6,), (4,), (1, 2, 3))),
     Wrong("M347", rows_of(d_k=lambda d_model, heads, **known: d_model // heads)),
     Wrong("M347", one_joint_output),
+    Wrong("M347", joint_projections),
     Wrong("M126", rows_of(d_k=lambda d_model, **known: d_model)),
     Wrong("M348", square_value),
     Wrong("M348", lambda *sizes: square_value(*sizes, out=True)),
     Wrong("M292", rows_of(d_ff=lambda d_model, **known: 4 * d_model)),
     Wrong("M127", lambda *sizes: rows(*sizes, maps=(1, 1, 1, 0))),
     Wrong("M196", lambda *sizes: rows(*sizes, wide=(1, 0))),
-    Wrong("M354", lambda *sizes: rows(*sizes, out=0)),
+    Wrong("M1045", lambda *sizes: rows(*sizes, out=0)),
+    Wrong("M1045+M347", lambda *sizes: (*joint_projections(*sizes)[:-1], 0)),
     Wrong("M356", network_per_head),
     Wrong("M358", down_inside),
     Wrong("M358", lambda *sizes: down_inside(*sizes, up=True)),
@@ -310,6 +318,7 @@ OPERATIONS_WRONG = [
     Wrong("M350", of_token(place=lambda n, longest: n - 1)),
     Wrong("M350", of_token(place=lambda n, longest: n * n)),
     Wrong("M350", costing(table=1)),
+    Wrong("M350", costing(table=4)),
     Wrong("M127", costing(maps=3)),
     Wrong("M196", costing(wide=1)),
     Wrong("M292", of_token(d_ff=lambda d_model: 4 * d_model)),

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 import sys
 from functools import cache
 from math import prod
@@ -203,6 +204,13 @@ def one_at_a_time(outputs):
 
 def root_mean_square(x):
     return np.sqrt((x * x).mean(-1))
+
+
+def by_layer_norm(rest, outputs, w_o, unembed, right, wrong, *, centred=True):
+    """Chapter 11's norm, with the standard deviation of the whole, and the means of all parts."""
+    adds = np.stack([merge_heads(alone) @ w_o for alone in one_at_a_time(outputs)])[:, 0]
+    parts = adds - adds.mean(-1, keepdims=True) if centred else adds
+    return parts @ two_columns(unembed, right, wrong) / (rest + adds.sum(0)).std()
 
 
 def share_with_divisor(divisor):
@@ -763,6 +771,8 @@ EXERCISE = Exercise(
                 Wrong("M977", logit_of(
                     lambda unembed, right, wrong: unembed[:, wrong] - unembed[:, right])),
                 Wrong("M854", head_left_out),
+                Wrong("M1047", by_layer_norm),
+                Wrong("M1047", lambda *args: by_layer_norm(*args, centred=False)),
                 Wrong("M124", head_by_columns),
                 Wrong("M39", lambda *args: attribution(*args, cut=dealt_out)),
             ],
@@ -881,6 +891,8 @@ EXERCISE = Exercise(
                 Wrong("M859", pairs_with(letters="aid,bjd->abji")),
                 Wrong("M01", pairs_with(divisor=lambda d_k: 1)),
                 Wrong("M02", pairs_with(divisor=lambda d_k: d_k)),
+                Wrong("M03", lambda parts, w_q, w_k: (
+                    score_parts(parts, w_q, w_k) * math.sqrt(w_q.shape[-1] / len(w_q)))),
                 Wrong("M860", each_pair_a_softmax),
                 Wrong("M861", in_equal_shares),
             ],

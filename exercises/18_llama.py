@@ -158,7 +158,7 @@ BASE_WRONG = [
     Wrong("M499", changed(base_for, last=lambda d_k: (d_k / 2 - 1) / d_k)),
     # lucidrains/RETRO-pytorch/issues/12
     Wrong("M500", changed(base_for, last=lambda d_k: 2 * (d_k - 2) / d_k)),
-    Wrong("M503", changed(base_for, last=lambda d_k: -(d_k - 2) / d_k)),
+    Wrong("M1046", changed(base_for, last=lambda d_k: -(d_k - 2) / d_k)),
     Wrong("M508", changed(base_for, last=lambda d_k: 1)),
     Wrong("M976", changed(base_for, last=lambda d_k: 2 / d_k)),
 ]
@@ -803,7 +803,7 @@ EXERCISE = Exercise(
             id="18.3", name="rotate_neighbours", title="Rotate neighbours", difficulty=3,
             importance=4, minutes=12, reference=rotate_neighbours, cases=rotate_cases,
             wrong=NEIGHBOURS_WRONG, read=CONVENTIONS,
-            laws=[Law(None, "a score depends on the distance of two positions alone",
+            laws=[Law(None, "moved along together, query and key keep their score",
                       score_depends_on_the_distance)],
         ),
         Task(

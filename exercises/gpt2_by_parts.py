@@ -220,6 +220,14 @@ def everything(n):
     return np.ones((n, n), dtype=bool)
 
 
+def split_by_view(x, heads):
+    return x.reshape(*x.shape[:-2], heads, x.shape[-2], -1)
+
+
+def merged_by_view(x):
+    return x.reshape(*x.shape[:-3], x.shape[-2], -1)
+
+
 def dealt(x, heads):
     return np.moveaxis(x.reshape(*x.shape[:-1], -1, heads), -1, -3)
 
@@ -286,8 +294,9 @@ HOW = [
     *(("M26", {"allowed": future, "weigh": weigh}) for weigh in WITH_EMPTY_ROWS),
     ("M23", {"allowed": lambda n: np.tri(n, dtype=bool).T}),
     ("M24", {"allowed": everything}),
-    ("M37", {"cut": lambda x, heads: x.reshape(*x.shape[:-2], heads, x.shape[-2], -1)}),
-    ("M38", {"join": lambda x: x.reshape(*x.shape[:-3], x.shape[-2], -1)}),
+    ("M37", {"cut": split_by_view}),
+    ("M38", {"join": merged_by_view}),
+    ("M37+M38", {"cut": split_by_view, "join": merged_by_view}),
     ("M39", {"cut": dealt}),
     ("M39", {"cut": dealt, "join": gathered}),
     ("M42", {"cut": first_for_all}),

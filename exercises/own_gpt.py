@@ -184,10 +184,16 @@ def in_front(stored, new):
     return new if stored is None else np.concatenate([new, stored], -2)
 
 
+def corner(new, total):
+    """A triangle from the upper left corner, as if nothing had been read before."""
+    return np.tri(new, total, dtype=bool)
+
+
 READ_WRONG = [
     ("M250", reading_with(start=lambda cache: 0)),
     ("M262", only_new),
-    ("M32", reading_with(allowed=lambda new, total: np.tri(new, total, dtype=bool))),
+    ("M32", reading_with(allowed=corner)),
+    ("M250+M32", reading_with(start=lambda cache: 0, allowed=corner)),
     ("M24", reading_with(allowed=lambda new, total: np.ones((new, total), dtype=bool))),
     ("M307", reading_with(put=in_front)),
     ("M309", reading_with(put=twice, start=lambda cache: length(cache) // 2)),

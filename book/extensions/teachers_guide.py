@@ -16,7 +16,7 @@ from book.extensions.api_reference import parsed
 from book.sizes import page_size
 
 GUIDE = "appendix/guide"
-IDEA = re.compile(r"M\d\d\d?")
+IDEA = re.compile(r"M\d{2,4}")
 LEVELS = range(1, 6)
 SLASH = r"\\\1"  # these sentences are no Markdown, but for their code
 

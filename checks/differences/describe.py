@@ -177,10 +177,14 @@ def about_nan(expected: Numbers, got: Numbers) -> str:
         count = int(np.isnan(got.values).sum())
         return (
             f"{count} of {got.values.size} numbers are NaN, which comes from 0/0, inf - inf, "
-            "inf/inf, or the logarithm or root of a negative number; look for a division by a sum "
-            "of zero, an overflow in exp, or a negative argument."
+            "inf/inf, 0 * inf, or the logarithm or root of a negative number; look for a division "
+            "by a sum of zero, an overflow in exp, a mask multiplied by infinity, or a negative "
+            "argument."
         )
-    if np.isinf(got.values.astype(float)).any() and not np.isinf(expected.values).any():
+    infinite = got.values[np.isinf(got.values.astype(float))]
+    if infinite.size and not np.isinf(expected.values).any():
+        if (infinite < 0).all():
+            return "some numbers are minus infinity: a mask on scores, or the logarithm of 0."
         return "some numbers are infinite: a division by zero, or exp of a large number."
     if expected.kind != "bool" and got.values.size > 1 and not got.values.any():
         return "every number is zero."

@@ -121,7 +121,7 @@ def factor_of(expected: Numbers, got: Numbers) -> float | None:
 def gap_of(expected: Numbers, got: Numbers) -> float | None:
     """The one difference between two arrays, if there is one."""
     wanted, came = expected.values.astype(float), got.values.astype(float)
-    gaps = (came - wanted)[np.isfinite(wanted)]
+    gaps = came[np.isfinite(wanted)] - wanted[np.isfinite(wanted)]
     if not gaps.size or not np.allclose(gaps, gaps.flat[0], rtol=1e-5, atol=1e-7):
         return None
     return float(gaps.flat[0])

@@ -13,8 +13,9 @@ from typing import Any
 from checks.differences.describe import capital, describe_numbers
 from checks.differences.entries import about_entries, about_parts, about_size
 from checks.feedback.blocks import value_block
-from checks.feedback.library_errors import about_integers, about_library, about_shapes
+from checks.feedback.library_errors import about_integers, about_library
 from checks.feedback.named_ideas import named_ideas
+from checks.feedback.shape_errors import about_shapes
 from checks.feedback.verdict import Verdict
 from checks.feedback.words import (
     argument_blocks,

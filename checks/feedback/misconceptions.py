@@ -71,8 +71,8 @@ def _stored_headings() -> dict[str, dict[str, str]]:
 
 
 def _misconception(key: str, entry: Any) -> Misconception:
-    if not re.fullmatch(r"M\d\d\d?", key):
-        raise CatalogueError(f"{key}: a misconception is called M and two or three digits")
+    if not re.fullmatch(r"M\d{2,4}", key):
+        raise CatalogueError(f"{key}: a misconception is called M and two to four digits")
     fields = text_fields(key, entry, {"name", "sentence"}, {"name", "sentence", "read"})
     if fields["sentence"][-1] not in ".!?":
         raise CatalogueError(f"{key}: the sentence must end with a full stop")

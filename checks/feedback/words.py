@@ -141,8 +141,8 @@ def ended_early(task: Task, outcome: Outcome) -> Verdict:
     """The verdict on an answer that gave no result to compare."""
     if outcome.status == Status.TOO_SLOW:
         text = (
-            f"`{task.name}` was stopped after {call.SECONDS:g} seconds: is there a loop that never "
-            "ends, or an array that is much larger than the task needs?"
+            f"`{task.name}` was stopped after {call.seconds_for(task):g} seconds: is there a loop "
+            "that never ends, or an array or a batch that is much larger than the task needs?"
         )
         return make_verdict(task, Status.TOO_SLOW, text)
     if outcome.status == Status.NOT_UNDERSTOOD:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,11 +44,16 @@ def gives(step: Step, truth: Intermediate) -> bool:
 
 
 def located(
-    task: Task, library: str, failing: Sequence[Compared], answer: Any, alone: bool = True
+    task: Task,
+    library: str,
+    failing: Sequence[Compared],
+    answer: Any,
+    changed: Collection[int] = (),
 ) -> tuple[str, ...]:
     """Sentences on the last right step of an answer and the first that is not; or none.
 
-    Unless these sentences are `alone`, what the check does not find is not told.
+    Where a small change is told, which stands in the `changed` lines, none of these lines is called
+    right, and what the check does not find is not told.
     What is right on one case by accident, as equal sizes allow, is not right on another: the case
     on which the answer leaves the truth first is the one that is told.
     """
@@ -59,7 +64,7 @@ def located(
     if not walks:
         return ()
     clearest = min(walks, key=lambda walk: walk.last_right[0] - len(walk.truths))
-    words = list(_words(task, clearest, [walk for walk in walks if walk is not clearest], alone))
+    words = list(_words(task, clearest, [walk for walk in walks if walk is not clearest], changed))
     if words and clearest.wrong is not failing[0] and clearest.wrong.case.about:
         words.insert(0, f"On another case ({clearest.wrong.case.about}) it can be seen where:")
     return tuple(words)
@@ -81,8 +86,12 @@ def _walk(task: Task, library: str, wrong: Compared, answer: Any) -> Walk:
     return Walk(wrong, [*truths, *end], steps)
 
 
-def _words(task: Task, walk: Walk, others: Sequence[Walk], alone: bool) -> Iterator[str]:
+def _words(
+    task: Task, walk: Walk, others: Sequence[Walk], changed: Collection[int]
+) -> Iterator[str]:
     n, step = walk.last_right
+    if step and step.line in changed:
+        return
     raised = walk.wrong.outcome.status == Status.RAISED
     if step and walk.truths[n].name == RESULT:
         if not raised:
@@ -91,7 +100,7 @@ def _words(task: Task, walk: Walk, others: Sequence[Walk], alone: bool) -> Itera
     if step:
         yield f"Your {line_words(step)} is right: {_these(walk.truths[n].name)}."
     if not raised:
-        yield from _departure(task, walk, others, alone)
+        yield from _departure(task, walk, others, alone=not changed)
 
 
 def _departure(task: Task, walk: Walk, others: Sequence[Walk], alone: bool) -> Iterator[str]:
@@ -114,9 +123,10 @@ def _departure(task: Task, walk: Walk, others: Sequence[Walk], alone: bool) -> I
         if relation:
             yield f"Next {verb} {truth.name}: your {line_words(near)} is {relation}."
             return
+    them = "them" if is_plural(truth.name) else "it"
     again = truth.name == walk.truths[n].name  # of the next head, for example
     if truth.name != RESULT and step and alone and not again:
-        yield f"Next {verb} {truth.name}, which the check does not find among your steps."
+        yield f"In our solution {truth.name} {verb} next; none of your steps gives {them}."
 
 
 def _elsewhere(truth: Intermediate, near: Step, others: Sequence[Walk]) -> list:

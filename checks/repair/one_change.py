@@ -14,7 +14,7 @@ import itertools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from checks.repair.edits import Edit
 from checks.repair.rewriting import Definition, definition_of, value_definition
@@ -37,6 +37,13 @@ GUESSED = {  # what is put in is guessed, so that several guesses may be right b
 Repair = tuple[str, tuple[Edit, ...]]  # what becomes right, and by which changes
 
 
+class Changes(NamedTuple):
+    """What is told of small changes, and the lines in which they stand."""
+
+    sentences: tuple[str, ...] = ()
+    lines: frozenset[int] = frozenset()
+
+
 def one_change(
     task: Task,
     library: str,
@@ -44,32 +51,33 @@ def one_change(
     answer: Any,
     source: str = "",
     brief: bool = False,
-) -> list[str]:
+) -> Changes:
     """Sentences on the change that makes the answer, or a part of it, right; or none.
 
     In brief, only on one change that makes all of it right.
     """
     trains = "numpy" not in task.arrays  # a model of torch is too slow to try hundreds of changes
     if not task.unique or trains or isinstance(answer, Elsewhere):
-        return []
+        return Changes()
     if task.is_value:
         definition = value_definition(source, task.name)
     else:
         definition = definition_of(answer, task.name)
     if definition is None:
-        return []
+        return Changes()
     end = time.monotonic() + SECONDS
     search = Search(task, library, compared, definition, end, MOST_BRIEF if brief else MOST)
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         if not _is_the_same(search):
-            return []
+            return Changes()
         search = replace(search, seconds=_seconds(search))
         repairs = _repairs(search, brief)
         if brief:
             repairs = [repair for repair in repairs if repair[0] == ALL]
         else:
             repairs = repairs or _repairs_of_two(search)
-    return list(_words(definition, repairs, len(compared)))
+    lines = {line for _, edits in repairs for edit in edits for line in edit.lines}
+    return Changes(tuple(_words(definition, repairs, len(compared))), frozenset(lines))
 
 
 def _seconds(search: Search) -> float:

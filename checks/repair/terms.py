@@ -67,7 +67,7 @@ def missing_factors(node: ast.expr, around: Around) -> Iterator[Change]:
     for name in around.names if in_sum else ():
         for op in (ast.Mult(), ast.Div()):
             new = ast.BinOp(node, op, ast.Name(name, ast.Load()))
-            yield new, f"which factor is missing in {as_code(node)}?"
+            yield new, f"what else must {as_code(node)} be multiplied or divided by?"
 
 
 def ranges(node: ast.Subscript, around: Around) -> Iterator[Change]:

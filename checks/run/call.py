@@ -25,9 +25,10 @@ from checks.run.nodes import Nothing, Strange
 from checks.run.plain_data import plain
 from checks.run.world import quiet_world
 from checks.status import Status
-from checks.task import Case
+from checks.task import Case, Task
 
 SECONDS = 10.0
+SECONDS_TO_TRAIN = 60.0
 PATIENCE = 300.0  # seconds for what has a clock of its own, and for references
 IDLE = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
 
@@ -40,6 +41,12 @@ class Outcome:
     value: Any = None
     mistake: Mistake | None = None
     changed: tuple[str, ...] = ()
+    note: str = ""  # the numbers behind what was measured, for a learner who has passed
+
+
+def seconds_for(task: Task) -> float:
+    """How long one call of an answer to this task may take."""
+    return SECONDS_TO_TRAIN if task.slow else SECONDS
 
 
 class Elsewhere:

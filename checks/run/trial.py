@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from checks.run.call import PATIENCE, Outcome, has_torch, observe, written_in
+from checks.run.call import PATIENCE, Outcome, has_torch, observe, seconds_for, written_in
 from checks.run.compare import compare
 from checks.run.errors import Mistake
 from checks.run.installed import is_installed
 from checks.run.nodes import Strange
 from checks.run.plain_data import plain
 from checks.status import Status
-from checks.task import Case, Task
+from checks.task import Case, Measured, Task
 from checks.wire.values import put_together
 
 ENDS_EARLY = {Status.NOT_ATTEMPTED, Status.NOT_UNDERSTOOD, Status.TOO_SLOW}
 FOREIGN = ("AttributeError", "TypeError")  # what an answer for the other library raises
 OTHER_MEANING = {  # the error of a method of NumPy's that was called as torch's
-    "axes don't match array": "Torch's `.transpose` exchanges two axes; NumPy's is `.swapaxes`.",
+    "axes don't match array": "",  # so does NumPy's own; the words are those on shapes
     "view() takes from 0 to 2 positional": "Torch's `.view` takes a shape; NumPy's is `.reshape`.",
 }
 
@@ -104,17 +104,19 @@ def try_case(
     watch: bool = True,
 ) -> Outcome:
     """Call an answer on one case; where the task has a measure, apply it to what came back."""
-    how = (library or task.arrays[0], task.call, seconds)
+    how = (library or task.arrays[0], task.call, seconds or seconds_for(task))
     outcome = observe(answer, case, *how, watch=watch)
-    measured = task.measure is None or getattr(type(answer), "is_measured", False)
-    if measured or outcome.status != Status.RETURNED:
+    done = task.measure is None or getattr(type(answer), "is_measured", False)
+    if done or outcome.status != Status.RETURNED:
         return outcome
     try:
-        value = plain(task.measure(put_together(outcome.value), *case.args))
+        measured = task.measure(put_together(outcome.value), *case.args)
+        words, note = measured if isinstance(measured, Measured) else (measured, "")
+        value = plain(words)
     except Exception as error:
         mistake = Mistake(type(error).__name__, str(error)[:600])
         return Outcome(Status.RAISED, mistake=mistake)
-    return replace(outcome, value=value)
+    return replace(outcome, value=value, note=note)
 
 
 def other_trial(task: Task, answer: Any, trial: Trial) -> Trial | None:

@@ -129,7 +129,7 @@ SLIPS = {
         "def score_moments(mean_q, sd_q, mean_k, sd_k, d_k):\n"
         "    v = (sd_q * sd_k) ** 2 + (mean_q * sd_k) ** 2 + (mean_k * sd_q) ** 2\n"
         "    return mean_q * mean_k, d_k * v",
-        "which factor is missing in `mean_q * mean_k`?",
+        "what else must `mean_q * mean_k` be multiplied or divided by?",
     ),
     "a helper beside it": (
         "7.2",

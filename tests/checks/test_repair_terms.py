@@ -32,7 +32,7 @@ SLIPS = {
         "    m, v = 0.9 * m + 0.1 * gradient, 0.95 * v + 0.05 * gradient**2\n"
         "    move = m / (1 - 0.9**step) / ((v / (1 - 0.95**step)) ** 0.5 + 1e-8)\n"
         "    return w - rate * move - decay * w, m, v",
-        "which factor is missing in `decay * w`?",
+        "what else must `decay * w` be multiplied or divided by?",
     ),
     "one row for several": (
         "12.1",
@@ -61,8 +61,8 @@ SLIPS = {
         "def rows(vocab, d_model, heads, d_k, layers, d_ff):\n"
         "    a = layers * heads * d_model * d_k\n"
         "    return [vocab * d_model, a, a, a, a, d_model * d_ff, d_ff * d_model, vocab * d_model]",
-        "makes `[6]` right in all 4 cases. Look there: which factor is missing in "
-        "`d_ff * d_model`?",
+        "makes `[6]` right in all 4 cases. Look there: what else must "
+        "`d_ff * d_model` be multiplied or divided by?",
     ),
 }  # fmt: skip
 

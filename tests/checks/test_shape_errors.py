@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from checks import grade_source
-from checks.feedback.library_errors import about_shapes
 from checks.feedback.misconceptions import misconceptions
+from checks.feedback.shape_errors import about_shapes
 from checks.feedback.verdict import place_of
 from checks.run.call import observe
 from checks.task import Case
