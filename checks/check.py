@@ -93,8 +93,8 @@ def with_place(
         law = broken_law_sentence(task, cases, answer, trial.library)
     changes = one_change(task, trial.library, [*failing, *right], answer, source)
     place = located(task, trial.library, failing, answer, changes.lines)
-    told = [changes.sentences, mistake.sentences]
-    both = sum(reversed(told) if mistake.status == Status.RAISED else told, ())
+    pair = [changes.sentences, mistake.sentences]
+    both = sum(reversed(pair) if mistake.status == Status.RAISED else pair, ())
     sentences = (*place, *both, law)
     return replace(mistake, sentences=tuple(filter(None, sentences)))
 

@@ -111,6 +111,7 @@ WEIGHTS = [
     Wrong("M12", _one_table),
     Wrong("M15", _axis_dropped),
     Wrong("M85", lambda q, k: functional.softmax(q @ k.T / math.sqrt(len(k)))),
+    Wrong("M85", lambda q, k: functional.softmax(q @ k.T / math.sqrt(len(q)))),
     Wrong("M85", lambda q, k: functional.softmax(q @ k.T / math.sqrt(len(k) * q.shape[-1]))),
 ]
 

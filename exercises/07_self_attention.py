@@ -215,6 +215,8 @@ STREAM_WRONG = [
     Wrong("M40", lambda x, a, v, w: x + a @ v),
     Wrong("M33", lambda x, a, v, w: x + a.T @ v @ w),
     Wrong("M10", lambda x, a, v, w: x + a @ v @ w.T),
+    Wrong("M1049", lambda x, a, v, w: a @ (x + v @ w)),
+    Wrong("M1049", lambda x, a, v, w: (x + a @ v) @ w),
 ]
 
 

@@ -66,7 +66,8 @@ TRIANGLE_WRONG = [
     Wrong("M22", triangle(np.less)),
     Wrong("M23", triangle(np.greater_equal)),
     Wrong("M984", lambda queries, keys: np.ones((queries, keys), dtype=bool)),
-    Wrong("M26", triangle(np.greater)),
+    Wrong("M1050", triangle(np.greater)),
+    Wrong("M1050+M32", triangle(np.greater, offset=False)),
     Wrong("M32", triangle(np.less_equal, offset=False)),
     Wrong("M484", triangle(lambda key, query: key <= query + 1)),
 ]
@@ -730,7 +731,7 @@ EXERCISE = Exercise(
         Task(
             id="8.9", name="train_bigram", title="A first training run", difficulty=3,
             importance=5, minutes=15, reference=train_bigram, cases=bigram_cases,
-            wrong=BIGRAM_WRONG, read="chapters/01_first_lap.html#the-training-loop",
+            wrong=BIGRAM_WRONG, read="chapters/01_first_lap.html#the-training-loop", slow=True,
             laws=[Law(None, "training lowers the loss", the_loss_falls)],
         ),
     ],

@@ -286,6 +286,11 @@ def shifted_loss(logits, ids, by):
     return float(np.take_along_axis(surprise, ids[:, by:, None], axis=-1).mean())
 
 
+def shifted_along_the_batch(logits, ids):
+    """Each text of the batch compared with the next one, at the same positions."""
+    return float(-np.take_along_axis(log_softmax(logits[:-1]), ids[1:, :, None], axis=-1).mean())
+
+
 def loss_cases(rng):
     def draw(batch, n, vocab):
         about = f"{batch} sentences of {n} tokens, {vocab} words"
@@ -327,6 +332,7 @@ LOSS_WRONG = [
     Wrong("M60", lambda logits, ids: shifted_loss(logits, ids, 0)),
     Wrong("M61", lambda logits, ids: shifted_loss(logits, ids, 2)),
     Wrong("M257", loss_across_sentences),
+    Wrong("M1048", shifted_along_the_batch),
     Wrong("M19", lambda logits, ids: loss(softmax(logits), ids)),
     Wrong("M304", rolled_loss(-1)),
     Wrong("M305", rolled_loss(1)),
@@ -402,6 +408,7 @@ NUCLEUS_WRONG = [
     Wrong("M259", above_the_bar(lambda p, most: p)),
     Wrong("M259", above_the_bar(lambda p, most: p, guarded=False)),
     Wrong("M259", above_the_bar(lambda p, most: 1 - p)),
+    Wrong("M259", above_the_bar(lambda p, most: 1 - p, guarded=False)),
     Wrong("M259", above_the_bar(lambda p, most: p * most)),
     Wrong("M260", lambda logits, p: kept_of(logits, p, back="not at all")),
     Wrong("M260", lambda logits, p: kept_of(logits, p, back="sorted")),

@@ -636,7 +636,7 @@ EXERCISE = Exercise(
         ),
         Task(
             id="13.6", name="perplexity", title="Perplexity", difficulty=2, importance=4, minutes=5,
-            reference=perplexity, cases=loss_cases, read=f"{PAGE}#four-reference-losses",
+            reference=perplexity, cases=loss_cases, read=f"{PAGE}#four-predictors-to-compare-with",
             wrong=[
                 Wrong("M276", lambda losses, tokens: np.exp(losses).mean()),
                 Wrong("M276", lambda losses, tokens: (

@@ -378,8 +378,8 @@ EXERCISE = Exercise(
             ],
         ),
         Task(
-            id="14.2", name="crossover", title="Where the attention matrix takes over", difficulty=2,
-            importance=3, minutes=5, reference=crossover, cases=crossover_cases,
+            id="14.2", name="crossover", title="Where the attention matrix takes over",
+            difficulty=2, importance=3, minutes=5, reference=crossover, cases=crossover_cases,
             read=f"{PAGE}#what-grows-with-the-length",
             wrong=[
                 Wrong("M294", lambda d_model, d_ff: 2 * d_model),

@@ -680,7 +680,7 @@ EXERCISE = Exercise(
     title="What heads do",
     tasks=[
         Task(
-            id="16.1", name="habits", title="Two habits of a head", difficulty=1, importance=5,
+            id="16.1", name="habits", title="Two scores of a head", difficulty=1, importance=5,
             minutes=5, reference=habits, cases=table_cases,
             read=f"{PAGE}#a-text-that-can-only-be-copied",
             wrong=[
@@ -778,7 +778,7 @@ EXERCISE = Exercise(
             ],
         ),
         Task(
-            id="16.5", name="price", title="What each head is worth", difficulty=2, importance=5,
+            id="16.5", name="price", title="How much the loss rises without a head", difficulty=2, importance=5,
             minutes=10, reference=price, cases=loss_cases,
             read=f"{PAGE}#a-hook-and-what-it-removes",
             wrong=[

@@ -330,6 +330,19 @@ GENERATE_WRONG = wrongs([
 ])  # fmt: skip
 
 
+# 17.10 --------------------------------------------------------------------------------------------
+
+HUNTS = {"A1", "A4", "B3", "C1", "C2", "D1"}
+MISJUDGED = {
+    "A1": "M1010", "A2": "M1011", "A3": "M1012", "A4": "M1013", "A5": "M1014",
+    "B1": "M1015", "B2": "M1016", "B3": "M1017", "B4": "M1018",
+    "C1": "M1019", "C2": "M1020", "C3": "M1021", "C4": "M1022", "C5": "M1023",
+    "D1": "M1024", "D2": "M1025", "D3": "M1026", "D4": "M1027", "D5": "M1028",
+}  # fmt: skip
+HUNTS_WRONG = [Wrong(idea, HUNTS ^ {label}) for label, idea in MISJUDGED.items()]
+"""One label too many, or one that is missing."""
+
+
 EXERCISE = Exercise(
     chapter="17",
     title="GPT-2 from an empty file",
@@ -342,8 +355,8 @@ EXERCISE = Exercise(
         Task(
             id="17.2", name="train", title="Initialise and train", difficulty=5, importance=5,
             minutes=90, reference=train, cases=training_cases, call=train_from_nothing,
-            measure=own_model, arrays=("torch",), read="chapters/13_training.html#the-program",
-            wrong=wrongs(TRAIN_WRONG),
+            measure=own_model, arrays=("torch",), slow=True,
+            read="chapters/13_training.html#the-program", wrong=wrongs(TRAIN_WRONG),
         ),
         Task(
             id="17.3", name="read_on", title="A cache of your own", difficulty=5, importance=4,
@@ -392,6 +405,10 @@ EXERCISE = Exercise(
             reference=generate, cases=generate_cases, wrong=GENERATE_WRONG,
             read="chapters/12_gpt2.html#from-a-row-of-logits-to-a-token",
             laws=[Law(None, "in two calls as in one", in_two_calls)],
+        ),
+        Task(
+            id="17.10", name="hunts", title="Four hunts", difficulty=3, importance=5, minutes=25,
+            reference=HUNTS, wrong=HUNTS_WRONG, read="chapters/17_capstone.html#one-hunt",
         ),
     ],
 )  # fmt: skip

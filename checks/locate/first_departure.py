@@ -53,7 +53,8 @@ def located(
     """Sentences on the last right step of an answer and the first that is not; or none.
 
     Where a small change is told, which stands in the `changed` lines, none of these lines is called
-    right, and what the check does not find is not told.
+    right, and what the check does not find is not told; nor is it where the answer calls a
+    definition of the course, which may compute it.
     What is right on one case by accident, as equal sizes allow, is not right on another: the case
     on which the answer leaves the truth first is the one that is told.
     """
@@ -64,7 +65,8 @@ def located(
     if not walks:
         return ()
     clearest = min(walks, key=lambda walk: walk.last_right[0] - len(walk.truths))
-    words = list(_words(task, clearest, [walk for walk in walks if walk is not clearest], changed))
+    others = [walk for walk in walks if walk is not clearest]
+    words = list(_words(task, clearest, others, changed, not (changed or _calls_given(answer))))
     if words and clearest.wrong is not failing[0] and clearest.wrong.case.about:
         words.insert(0, f"On another case ({clearest.wrong.case.about}) it can be seen where:")
     return tuple(words)
@@ -86,8 +88,16 @@ def _walk(task: Task, library: str, wrong: Compared, answer: Any) -> Walk:
     return Walk(wrong, [*truths, *end], steps)
 
 
+def _calls_given(answer: Any) -> bool:
+    """Whether an answer calls a definition of the course, whose steps are not looked at."""
+    known = getattr(answer, "__globals__", {})
+    names = getattr(getattr(answer, "__code__", None), "co_names", ())
+    homes = (getattr(known.get(name), "__module__", None) or "" for name in names)
+    return any(home.split(".")[0] == "lib" for home in homes)
+
+
 def _words(
-    task: Task, walk: Walk, others: Sequence[Walk], changed: Collection[int]
+    task: Task, walk: Walk, others: Sequence[Walk], changed: Collection[int], alone: bool
 ) -> Iterator[str]:
     n, step = walk.last_right
     if step and step.line in changed:
@@ -100,7 +110,7 @@ def _words(
     if step:
         yield f"Your {line_words(step)} is right: {_these(walk.truths[n].name)}."
     if not raised:
-        yield from _departure(task, walk, others, alone=not changed)
+        yield from _departure(task, walk, others, alone)
 
 
 def _departure(task: Task, walk: Walk, others: Sequence[Walk], alone: bool) -> Iterator[str]:

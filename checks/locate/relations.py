@@ -113,7 +113,7 @@ def _name(task: Task, case: Case, factor: float, others: Seen) -> str:
 def _names(task: Task, case: Case) -> dict[str, float]:
     """The factors that the sizes of the arguments suggest, and the roots of their ratios."""
     named = dict(candidates(task, case))
-    sizes = {name: size for name, size in named.items() if name.endswith("]")}
+    sizes = {name: size for name, size in named.items() if name.endswith("]") and "/" not in name}
     for above, below in itertools.permutations(sizes, 2):
         named.setdefault(f"sqrt({above}/{below})", (sizes[above] / sizes[below]) ** 0.5)
     return named

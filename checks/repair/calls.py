@@ -10,6 +10,7 @@ from checks.repair.changes import (
     Change,
     as_code,
     constant,
+    missing_beside,
     neighbours_swapped,
     swapped_axes,
 )
@@ -181,9 +182,7 @@ def missing_parts(node: ast.expr, around: Around) -> Iterator[Change]:
     for name in around.names:
         other = ast.Name(name, ast.Load())
         for op in (ast.Mult(), ast.Div(), ast.Add(), ast.Sub()):
-            kind = "factor" if isinstance(op, ast.Mult | ast.Div) else "term"
-            question = f"which {kind} is missing in {as_code(node)}?"
-            yield ast.BinOp(node, op, other), question
+            yield ast.BinOp(node, op, other), missing_beside(node, op)
     for name in around.names:
         part = ast.Subscript(ast.Name(name, ast.Load()), node, ast.Load())
         yield part, f"{as_code(node)} is an index; is it asked for, or what stands there?"

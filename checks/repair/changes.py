@@ -25,6 +25,13 @@ def as_code(node: ast.AST) -> str:
     return f"`{ast.unparse(node)}`"
 
 
+def missing_beside(node: ast.AST, op: ast.operator) -> str:
+    """The question on a factor or a term that is missing."""
+    if isinstance(op, ast.Mult | ast.Div):
+        return f"what else must {as_code(node)} be multiplied or divided by?"
+    return f"which term is missing in {as_code(node)}?"
+
+
 def constant(value: int | float) -> ast.expr:
     """A number as an expression."""
     if value >= 0:

@@ -26,7 +26,7 @@ from checks.task import Task
 
 SECONDS = 20.0  # for all changes together, which take 2; the limits in number end the search
 SLOWER = 20  # times as long as the answer itself a changed one may take
-LEAST_SECONDS = 0.05
+LEAST_SECONDS = 0.2
 MOST = 1500  # changes
 MOST_BRIEF = 500  # where the mistake has a name, which says more
 MOST_OF_TWO = 80  # changes, of which two are tried together

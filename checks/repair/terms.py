@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from checks.repair.changes import Around, Change, as_code, constant
+from checks.repair.changes import Around, Change, as_code, constant, missing_beside
 
 WRAPPERS = {ast.Name: ("abs", "np.log", "np.sqrt", "np.exp", "np.square"), ast.Sub: ("abs",)}
 SUMS = ast.Add | ast.Sub
@@ -58,7 +58,7 @@ def missing_terms(node: ast.BinOp, around: Around) -> Iterator[Change]:
     for name in around.names:
         if name not in read:
             longer = ast.BinOp(node, ast.Add(), ast.Name(name, ast.Load()))
-            yield longer, f"which term is missing in {as_code(node)}?"
+            yield longer, missing_beside(node, ast.Add())
 
 
 def missing_factors(node: ast.expr, around: Around) -> Iterator[Change]:
@@ -67,7 +67,7 @@ def missing_factors(node: ast.expr, around: Around) -> Iterator[Change]:
     for name in around.names if in_sum else ():
         for op in (ast.Mult(), ast.Div()):
             new = ast.BinOp(node, op, ast.Name(name, ast.Load()))
-            yield new, f"what else must {as_code(node)} be multiplied or divided by?"
+            yield new, missing_beside(node, op)
 
 
 def ranges(node: ast.Subscript, around: Around) -> Iterator[Change]:

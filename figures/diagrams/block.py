@@ -25,19 +25,26 @@ def two_orders() -> Figure:
     _branch(axes, PRE, SECOND, ["norm", NETWORK])
     _branch(axes, POST, FIRST, ["attention"])
     _branch(axes, POST, SECOND, [NETWORK])
-    for y in (FIRST + 90, SECOND + 96):
+    for x, y, name in ((PRE, FIRST + 100, "x₁"), (PRE, SECOND + 116, "x₂"),
+                       (POST, FIRST + 118, "x₁"), (POST, SECOND + 124, "x₂")):  # fmt: skip
+        put_text(axes, x + 9, y, name, "accent", ha="left", weight="bold")
+    for y, divisor in ((FIRST + 90, "÷ σ₁"), (SECOND + 96, "÷ σ₂")):
         put_box(axes, POST + 3, y, 46, 20, "accent", zorder=3)
         put_text(axes, POST + 3, y, "norm", zorder=4)
+        put_text(axes, POST + 32, y, divisor, "accent", ha="left", weight="bold")
+    for y in (FIRST + 24, SECOND + 24):
+        put_text(axes, PRE + 7, y, "× 1", "accent", ha="left", weight="bold")
     return plots.figure(
         fig,
         alt="Two blocks side by side, read downwards. In pre-norm the residual stream runs "
         "straight from top to bottom. Twice a copy branches off, through a norm and attention, "
         "then through a norm and the feed-forward network, and is added to it. In post-norm the "
         "copies branch off without a norm, and two norms stand on the residual stream itself, one "
-        "after each addition.",
-        caption="The thick line is the residual stream. In pre-norm only additions stand on it; in "
-        "post-norm it passes through every norm. Everywhere outside the sublayers the shape is "
-        "(n, d_model).",
+        "after each addition. Beside the residual stream, the factor of a derivative on this path: "
+        "1 for each sublayer of pre-norm, and 1/sigma for each norm of post-norm.",
+        caption="The thick line is the residual stream. In pre-norm it is only added to, and a "
+        "derivative that comes back along it is multiplied by 1; in post-norm it passes through "
+        "every norm, and the derivative is divided by σ each time.",
     )
 
 

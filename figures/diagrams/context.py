@@ -96,11 +96,11 @@ def two_roles(similarity: Mapping[str, Score], roles: Mapping[str, Score]) -> Fi
     fig, axes = plots.canvas(WIDTH, 420)
     _compared(axes, 0, "Similarity: what I am, with what you are", "tower is:\ntall", "ink",
               [("is: not tall", similarity["miniature"]), ("is: tall, Paris", similarity["Eiffel"]),
-               ("is: nothing here", similarity["the"])], others)  # fmt: skip
+               ("is: none of these", similarity["the"])], others)  # fmt: skip
     _compared(axes, -212, "Two roles: what I look for, with what you are",
               "tower\nlooks for:\ndescribing\nwords", "query",
               [("is: describing", roles["miniature"]), ("is: describing", roles["Eiffel"]),
-               ("is: nothing here", roles["the"])], others)  # fmt: skip
+               ("is: not describing", roles["the"])], others)  # fmt: skip
     axes.set(xlim=(0, WIDTH), ylim=(-420, 2))
     axes.axis("off")
     scores = "; ".join(

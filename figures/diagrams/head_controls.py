@@ -42,7 +42,7 @@ def sentence_with_controls(
         put_text(axes, WORD + HALF + 60, _middle(aim) + 7, f"{weight:.2f}", role, ha="left")
     for i in range(subject + 1, last):
         _arc(axes, i, subject, -1, "muted", thick=False)
-    for shift, line in ((-14, "the words"), (0, "between"), (14, f"{weights[-1]:.2f}")):
+    for shift, line in ((-14, "the words"), (0, "between:"), (14, f"mean {weights[-1]:.2f}")):
         put_text(axes, 4, _middle(subject + 1) + shift, line, "muted", ha="left")
     listed = ", ".join(
         f"{weight:.2f} to {name}, {tokens[aim]}"

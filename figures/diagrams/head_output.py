@@ -1,22 +1,24 @@
 """A schematic of chapter 4: which tokens the output of a head makes more probable."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from figures import palette, plots
-from figures.drawing import put_arrow, put_box, put_text, sheet
+from figures.drawing import Length, put_arrow, put_box, put_text, sheet
 from figures.svg import Figure, styled
 
-ROW, TOP = 23, 130  # the height of a token's row, and where the rows begin
-TOKEN, BAR, LONGEST = 52, 112, 190  # where tokens and bars stand, and the length of a bar
+TOP, BAR = 154, 11  # where the rows of the tokens begin, and how thick a bar is
+TOKEN, FIRST, LAST = 52, 142, 318  # where the tokens stand, and where bars may begin and end
+MINUS = "\N{MINUS SIGN}"
 
 
 @styled()
 def raised_tokens(
     word: str,
-    products: Sequence[tuple[str, float]],
+    tokens: Sequence[str],
+    products: Mapping[str, Sequence[float]],
     *,
     head: str,
     d_v: int,
@@ -25,37 +27,45 @@ def raised_tokens(
 ) -> Figure:
     """Draw the way from a head's output at a word to its products with tokens' vectors.
 
-    `products` are some tokens, each with its product: a bar for each that is positive.
-    Raises: ValueError unless there are 1 to 12 products, at least one of them positive.
+    `products` has for each of one or two subjects the product of each token: a bar to the right
+    of a line for what is raised, and to its left for what is lowered.
+    Raises: ValueError unless there are 1 to 12 tokens with one or two products each.
     """
-    if not 1 <= len(products) <= 12 or max(number for _, number in products) <= 0:
+    shapes = [len(numbers) for numbers in products.values()]
+    if not 1 <= len(tokens) <= 12 or shapes not in ([len(tokens)], [len(tokens)] * 2):
         raise ValueError(
-            f"The drawing needs 1 to 12 products, one of them positive; got {list(products)}."
+            "The drawing needs 1 to 12 tokens, and for one or two subjects a product for each; "
+            f"got {len(tokens)} tokens and {shapes} products."
         )
-    fig, axes = sheet(TOP + ROW * len(products) + 26)
+    row = (BAR + 2) * len(products) + 10
+    fig, axes = sheet(TOP + row * len(tokens) + 26)
     put_box(axes, 76, 22, 144, 26, "output", linewidth=2.2)
-    put_text(axes, 76, 22, f"output of head {head}", "output", weight="bold")
+    put_text(axes, 76, 22, f"output of {head}", "output", weight="bold")
     put_text(axes, 76, 47, f"({d_v},)", size=10.5)
     put_arrow(axes, (150, 22), (218, 22), "output")
     put_text(axes, 183, 11, "times $W_o$")
     put_box(axes, 288, 22, 138, 26, "output", linewidth=2.2)
     put_text(axes, 288, 22, f"added to {word}", "output", weight="bold")
     put_text(axes, 288, 47, f"({d_model},)", size=10.5)
-    axes.plot([288, 288, BAR + 40], [58, 76, 76], color=palette.light("output"), linewidth=1.5,
+    axes.plot([288, 288, 152], [58, 76, 76], color=palette.light("output"), linewidth=1.5,
               linestyle="-")  # fmt: skip
-    put_arrow(axes, (BAR + 40, 75), (BAR + 40, TOP - 30), "output")
+    put_arrow(axes, (152, 75), (152, 98), "output")
     put_text(axes, 280, 67, "dot product with each token's vector", "output", ha="right", size=10.5)
-    put_text(axes, TOKEN, TOP - 28, "tokens", "key", weight="bold")
-    put_text(axes, TOKEN, TOP - 13, f"({d_model},) each", size=10.5)
-    put_text(axes, BAR, TOP - 15, f"{vocabulary:,} products; here {len(products)}", ha="left",
+    put_text(axes, TOKEN, 102, "tokens", "key", weight="bold")
+    put_text(axes, TOKEN, 117, f"({d_model},) each", size=10.5)
+    put_text(axes, 112, 111, f"{vocabulary:,} products; here {len(tokens)}", ha="left",
              weight="bold")  # fmt: skip
-    _put_bars(axes, products)
-    put_text(axes, BAR, TOP + ROW * len(products) + 12, "the larger, the more this token is raised",
-             "muted", ha="left")  # fmt: skip
-    listed = ", ".join(f"{token} {number:.1f}" for token, number in products)
+    for i, subject in enumerate(products):
+        _put_bar(axes, 118 + 110 * i, 133, 22, first=i == 0)
+        put_text(axes, 146 + 110 * i, 133, f"with {subject}", ha="left")
+    _put_rows(axes, row, tokens, products)
+    listed = "; ".join(
+        f"with {subject}, " + ", ".join(f"{t} {n:.1f}" for t, n in zip(tokens, row, strict=True))
+        for subject, row in products.items()
+    )
     return plots.figure(
         fig,
-        alt=f"The output of head {head}, {d_v} components, times W_o gives the {d_model} "
+        alt=f"The output of {head}, {d_v} components, times W_o gives the {d_model} "
         f"components that are added to {word}. Their dot products with the vectors of tokens: "
         f"{listed}.",
         caption="From the output of a head to the next token: what the head adds to the logits "
@@ -63,15 +73,31 @@ def raised_tokens(
     )
 
 
-def _put_bars(axes: Axes, products: Sequence[tuple[str, float]]) -> None:
-    """Draw a row for each token: its name, and a bar as long as its product."""
-    largest = max(number for _, number in products)
-    for i, (token, number) in enumerate(products):
-        y = TOP + ROW * (i + 0.5)
-        put_box(axes, TOKEN, y, 88, 19, "key")
-        put_text(axes, TOKEN, y, token)
-        length = max(0, LONGEST * number / largest)
-        axes.add_patch(Rectangle((BAR, y - 6), length, 12, facecolor=palette.light("output"),
-                                 linewidth=0))  # fmt: skip
-        text = f"{number:.1f}".replace("-", "\N{MINUS SIGN}")
-        put_text(axes, BAR + length + 6, y, text, ha="left")
+def _put_rows(
+    axes: Axes, row: int, tokens: Sequence[str], products: Mapping[str, Sequence[float]]
+) -> None:
+    """Draw a row for each token: its name, and for each subject a bar as long as its product."""
+    numbers = [number for listed in products.values() for number in listed]
+    low, high = min(0, *numbers), max(0, *numbers)
+    scale = (LAST - FIRST) / (high - low or 1)
+    zero, bottom = FIRST - scale * low, TOP + row * len(tokens)
+    axes.plot([zero, zero], [TOP - 4, bottom], color=palette.light("muted"), linewidth=0.8)
+    for i, token in enumerate(tokens):
+        middle = TOP + row * (i + 0.5)
+        put_box(axes, TOKEN, middle, 88, 19, "key")
+        put_text(axes, TOKEN, middle, token)
+        for j, listed in enumerate(products.values()):
+            y = middle + (BAR + 2) * (j - (len(products) - 1) / 2)
+            length, number = scale * listed[i], f"{listed[i]:.1f}".replace("-", MINUS)
+            _put_bar(axes, min(zero, zero + length), y, abs(length), first=j == 0)
+            put_text(axes, zero + length + (5 if length >= 0 else -5), y, number, size=10.5,
+                     ha="left" if length >= 0 else "right")  # fmt: skip
+    put_text(axes, zero - 8, bottom + 12, "← lowered", "muted", ha="right")
+    put_text(axes, zero + 8, bottom + 12, "raised →", "muted", ha="left")
+
+
+def _put_bar(axes: Axes, x: Length, y: Length, length: Length, *, first: bool) -> None:
+    """Draw a bar from x to the right: filled for the first subject, an outline for the second."""
+    inside = "output" if first else "surface"
+    axes.add_patch(Rectangle((x, y - BAR / 2), length, BAR, facecolor=palette.light(inside),
+                             edgecolor=palette.light("output"), linewidth=1))  # fmt: skip

@@ -1,73 +1,182 @@
-"""Schematic of chapter 17: the numbers of one hunt, with the model examined beside a right one."""
+"""Schematics of chapter 17: where its twenty faults are, and the four steps of one hunt."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Bool, Float
 from matplotlib.axes import Axes
 
 from figures import plots
-from figures.drawing import Length, put_box, put_text, sheet
+from figures.drawing import Length, put_arrow, put_box, put_text, sheet
 from figures.svg import Figure, styled
 
 Table = Float[np.ndarray, "_ _"]  # tables of different shapes in one call
 
+STEPS = {
+    "embeddings": ("M58",),
+    "layer norms": ("M51", "M53", "M50", "M56"),
+    "Q, K, V": ("M43",),
+    "split heads": ("M37",),
+    "scores": ("M01", "M03"),
+    "mask": ("M23", "M22", "M27", "M20", "M21"),
+    "softmax": ("M11",),
+    "merge heads": ("M38",),
+    "output proj.": ("M40",),
+    "residual": ("M35", "M62"),
+    "feed-forward": ("M54",),
+}
+"""The steps of the model, from the input on, each with the keys of its faults."""
+
+LINE = 17  # the height of a line of names
 CELL = 26  # the height of a cell
-PANELS = (("future", "1. Last token changed: each token moves by", 24),
-          ("swap", "2. First two tokens swapped: each token moves by", 106),
-          ("heads", "3. Two heads: the outputs of three tokens", 188),
-          ("exact", "4. One head: the outputs of three tokens", 322))  # fmt: skip
+TOP, NAMES, MOST = 58, 11, 8  # where the numbers begin, the size of the names, the most of them
+TITLES = {
+    "future": "last token changed: each token moves by",
+    "swap": "first two tokens swapped: each token moves by",
+    "heads": "two heads: the outputs of three tokens",
+    "exact": "one head: the outputs of three tokens",
+}
+"""What the experiment of each step shows, in the order of the steps."""
 
 
 @styled()
-def hunt_steps(
-    right: Mapping[str, Table], examined: Mapping[str, Table], ruled_out: Mapping[str, Table]
-) -> Figure:
-    """Draw four experiments on a right model and on another, with impossible numbers outlined.
+def suspect_map(names: Mapping[str, str]) -> Figure:
+    """Draw the steps of the model, from the input on, with the faults that each can have.
 
-    `ruled_out` has the results of a wrong merge under "heads", and those of a softmax down the
-    columns under "exact".
+    `names` has the name of each fault by its key.
+    Raises: ValueError unless the keys are those of `STEPS`.
     """
-    fig, axes = sheet(434)
-    for key, title, top in PANELS:
-        put_text(axes, 2, top - 12, title, ha="left", weight="bold")
-        shown = [("right model", right[key]), ("this model", examined[key])]
-        if key in ruled_out:
-            fault = "merge" if key == "heads" else "softmax"
-            shown.append((f"ruled out: {fault}", ruled_out[key]))
-        else:
-            shown = [(name, table[:, :1].T) for name, table in shown]  # a row of tokens
-        for place, (name, table) in enumerate(shown):
-            left = place * 366 / len(shown)
-            put_text(axes, left + 2, top + 8, name, "muted", ha="left")
-            outlined = never(key, table, shown[0][1])
-            _grid(axes, left, top + 20, 342 / len(shown), table, outlined)
-    words = [_numbers(examined[key][:, 0]) for key in ("future", "swap")]
-    new = _numbers(np.unique(examined["heads"][never("heads", examined["heads"], right["heads"])]))
+    if set(names) != {key for keys in STEPS.values() for key in keys}:
+        raise ValueError(f"`names` must have the keys of STEPS; got {sorted(names)}.")
+    fig, axes = sheet(sum(_height(keys) for keys in STEPS.values()) + 4)
+    top, middles = 2.0, []
+    for step, keys in STEPS.items():
+        middle = top + _height(keys) / 2
+        middles.append(middle)
+        put_box(axes, 52, middle, 100, 20, "muted")
+        put_text(axes, 52, middle, step, size=11)
+        for line, key in enumerate(keys):
+            put_text(axes, 118, middle + LINE * (line - (len(keys) - 1) / 2), names[key],
+                     ha="left", size=11.5)  # fmt: skip
+        top += _height(keys)
+    for above, below in pairwise(middles):
+        put_arrow(axes, (52, above + 10), (52, below - 10))
+    listed = [f"{step}: {', '.join(names[key] for key in keys)}" for step, keys in STEPS.items()]
     return plots.figure(
         fig,
-        alt=f"Four experiments. The last token changed: the four tokens of this model move by "
-        f"{words[0]}; in a right model only the last moves. The first two swapped: {words[1]}; in "
-        f"a right model the last two do not move. Two heads: {new} occur nowhere in a right model, "
-        "but a wrong merge only puts its numbers elsewhere. One head: this model is right, and a "
-        "softmax down the columns is not.",
-        caption="The four steps in numbers. Outlined: a number that a right model cannot have "
-        "there, or, with two heads, anywhere.",
+        alt=f"The steps of the model from the input on, and the faults of each. "
+        f"{'; '.join(listed)}.",
+        caption="The twenty faults, each beside the step that it breaks.",
     )
 
 
-def never(key: str, table: Table, right: Table) -> Bool[np.ndarray, "_ _"]:
-    """Return where a number stands that a right model shows nowhere, or not at that token."""
-    if key == "heads":
-        return ~np.isclose(table[..., None], right.ravel()).any(-1)
-    if key == "exact":
-        return ~np.isclose(table, right)
-    return (table > 1e-6) & (right == 0)
+@styled()
+def hunt_step(
+    key: str,
+    right: Mapping[str, Table],
+    examined: Mapping[str, Table],
+    remaining: Sequence[Sequence[str]],
+    ruled_out: tuple[str, Table] | None = None,
+) -> Figure:
+    """Draw one step of a hunt: a right model, the examined one, and the faults that are left.
+
+    `remaining` has the names that are possible before the first step and after each.
+    `ruled_out` has the name of a fault that the experiment rules out, and its numbers.
+    Raises: ValueError unless `key` is one of `TITLES`, and `remaining` has a list more than it.
+    """
+    if key not in TITLES or len(remaining) != len(TITLES) + 1:
+        raise ValueError(
+            f"`key` must be one of {', '.join(TITLES)}, and `remaining` must have "
+            f"{len(TITLES) + 1} lists; got {key} and {len(remaining)}."
+        )
+    step = list(TITLES).index(key)
+    before, left = remaining[step : step + 2]
+    shown = [("right model", right[key]), ("this model", examined[key])]
+    if ruled_out:
+        shown.append((f"ruled out: {ruled_out[0]}", ruled_out[1]))
+    else:
+        shown = [(name, table[:, :1].T) for name, table in shown]  # a row of tokens
+    lines = _lines(before, left)
+    bottom = TOP + 20 + CELL * len(shown[0][1]) + 14
+    fig, axes = sheet(bottom + LINE * lines + 4)
+    _counts(axes, [len(names) for names in remaining], step + 1)
+    put_text(axes, 2, TOP - 12, f"{step + 1}. {TITLES[key]}", ha="left", weight="bold")
+    for place, (name, table) in enumerate(shown):
+        start = place * 366 / len(shown)
+        put_text(axes, start + 2, TOP + 8, name, "muted", ha="left")
+        _grid(axes, start, TOP + 20, 342 / len(shown), table, outlined(table, shown[0][1]))
+    _names(axes, bottom, before, left)
+    tables = "; ".join(f"{name}: {_said(table)}" for name, table in shown)
+    gone = [name for name in before if name not in left]
+    return plots.figure(
+        fig,
+        alt=f"Step {step + 1}, {TITLES[key]}. {tables}. Of {len(before)} faults, {len(left)} left: "
+        f"{', '.join(left)}. Crossed out: {', '.join(gone)}.",
+        caption=f"Step {step + 1} leaves {len(left)} of {len(before)} faults. Outlined: "
+        + (
+            "a number that differs from the right one."
+            if ruled_out
+            else "a token that does not move in a right model."
+        ),
+    )
 
 
-def _numbers(numbers: Float[np.ndarray, " _"]) -> str:
-    """Write numbers as words of a sentence."""
-    return ", ".join(_short(number) for number in numbers)
+def outlined(table: Table, right: Table) -> Bool[np.ndarray, "_ _"]:
+    """Return where a table differs from the right one.
+
+    Of the distances by which tokens move, the right model's own are not compared: only whether
+    a token moves.
+    """
+    if len(right) == 1:
+        return (table > 1e-6) & (right == 0)
+    return ~np.isclose(table, right)
+
+
+def _height(keys: Sequence[str]) -> int:
+    """The height of a step of the map."""
+    return max(LINE * len(keys), 22) + 10
+
+
+def _counts(axes: Axes, counts: Sequence[int], current: int) -> None:
+    """Draw how many faults are possible before the first step and after each."""
+    for place, count in enumerate(counts):
+        x = 22 + 79 * place
+        lit = place == current
+        put_box(axes, x, 16, 38, 24, "accent" if lit else "line", linewidth=2.2 if lit else 1)
+        if place <= current:
+            put_text(axes, x, 16, str(count), weight="bold" if lit else "normal")
+        if place:
+            put_arrow(axes, (x - 59, 16), (x - 20, 16), "muted" if place <= current else "line")
+
+
+def _lines(before: Sequence[str], left: Sequence[str]) -> int:
+    """Count the lines of names in two columns, and one for the others if there are too many."""
+    return -(-len(before) // 2) if len(before) <= MOST else -(-len(left) // 2) + 1
+
+
+def _names(axes: Axes, top: Length, before: Sequence[str], left: Sequence[str]) -> None:
+    """Write the names that were possible before a step; of too many, those that are left."""
+    few, lines = len(before) <= MOST, _lines(before, left)
+    column = lines if few else lines - 1
+    for place, name in enumerate(before if few else left):
+        x, y = 2 + 182 * (place // column), top + LINE * (place % column + 0.5)
+        _name(axes, x, y, name, kept=name in left)
+    if not few:
+        others = f"the other {len(before) - len(left)}"
+        _name(axes, 2, top + LINE * (lines - 0.5), others, kept=False)
+
+
+def _name(axes: Axes, x: Length, y: Length, name: str, *, kept: bool) -> None:
+    """Write the name of a fault, crossed out if it is ruled out."""
+    put_text(axes, x + 12, y, name, "ink" if kept else "muted", ha="left", size=NAMES)
+    if not kept:
+        put_text(axes, x + 4, y, "\N{MULTIPLICATION SIGN}", "muted", size=14)
+
+
+def _said(table: Table) -> str:
+    """Write a table in words, row after row."""
+    return " | ".join(", ".join(_short(number) for number in row) for row in table)
 
 
 def _short(number: float) -> str:
@@ -76,13 +185,12 @@ def _short(number: float) -> str:
 
 
 def _grid(
-    axes: Axes, left: Length, top: Length, width: Length, table: Table, outlined: np.ndarray
+    axes: Axes, left: Length, top: Length, width: Length, table: Table, strong: np.ndarray
 ) -> None:
     """Draw a table of numbers, with some cells outlined."""
     cell = min(width / table.shape[1], 42)
     for (i, j), number in np.ndenumerate(table):
         x, y = left + cell * (j + 0.5) + 1, top + CELL * (i + 0.5)
-        strong = outlined[i, j]
-        put_box(axes, x, y, cell - 2, CELL - 3, "accent" if strong else "line",
-                linewidth=2.2 if strong else 1)  # fmt: skip
+        put_box(axes, x, y, cell - 2, CELL - 3, "accent" if strong[i, j] else "line",
+                linewidth=2.2 if strong[i, j] else 1)  # fmt: skip
         put_text(axes, x, y, _short(number), size=10.5)

@@ -1,4 +1,6 @@
-"""Three schematics of chapter 16: the induction circuit, where hooks attach, and a patch."""
+"""Schematics of chapter 16: a repetition, the induction circuit, where hooks attach, a patch."""
+
+from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle
@@ -7,9 +9,39 @@ from figures import palette, plots
 from figures.drawing import put_arrow, put_box, put_text, sheet
 from figures.svg import Figure, styled
 
+CELL, TALL = 29, 24  # the width and height of a token of a repetition
 TOKENS = ("7", "9", "1", "5", "9")
 COLUMNS = (94, 153, 212, 271, 330)
 MATCH, LAST = 2, 4  # the token that followed the earlier 9, and the later 9
+
+
+@styled()
+def repetition(tokens: Sequence[int], count: int) -> Figure:
+    """Draw a text whose last `count` tokens repeat those before: one row above the other."""
+    once, again = tokens[-2 * count : -count], tokens[-count:]
+    others = tokens[: -2 * count]
+    fig, axes = sheet(226)
+    put_text(axes, 4, 12, f"{len(others)} other tokens", "muted", ha="left")
+    for at, token in enumerate(others):
+        row, column = divmod(at, 11)
+        _token(axes, column, 34 + 28 * row, token, "masked")
+    put_text(axes, 4, 98, f"{count} tokens", "muted", ha="left")
+    put_text(axes, 4, 210, "their repetition", "muted", ha="left")
+    for at, token in enumerate(once):
+        _token(axes, at, 120, token, "ink")
+        _token(axes, at, 180, again[at], "accent" if at else "masked")
+        put_arrow(axes, (_middle(at), 134), (_middle(at), 166), "accent" if at else "masked")
+    put_text(axes, _middle(count) + 2, 180, "the last of them is\nonly to be predicted", "muted",
+             ha="left")  # fmt: skip
+    return plots.figure(
+        fig,
+        alt=f"{len(others)} different tokens in two rows, then {count} more in a row: "
+        f"{' '.join(map(str, once))}. Below them, the same {count} in the same order. The first "
+        f"of these is grey, the other {count - 1} are marked as predictable; the last one is "
+        "only to be predicted and is not read.",
+        caption=f"A text of {len(tokens) - 1} tokens, and the next one. The coloured tokens can be "
+        "predicted: each follows a token that occurred before.",
+    )
 
 
 @styled()
@@ -74,16 +106,16 @@ def hook_points() -> Figure:
     put_text(axes, 222, 210, "out", "output", weight="bold")
     put_arrow(axes, (189, 214), (30, 234))
     put_text(axes, 14, 236, "+", weight="bold")
-    _hook(axes, 222, 48, "1")
-    _hook(axes, 222, 186, "2")
+    _hook(axes, 222, 46, 11, "left")
+    _hook(axes, 222, 184, -11, "right")
     return plots.figure(
         fig,
         alt="The residual stream x runs down on the left. The modules query, key and value each "
         "read it; attention combines them head by head; the heads' outputs, side by side, enter "
-        "the module out, whose result is added to x. Hook 1 sits at the entrance of key, hook 2 "
+        "the module out, whose result is added to x. One hook sits at the entrance of key, one "
         "at the entrance of out.",
-        caption="A hook changes what one module receives: hook 2 what the heads hand over, hook 1 "
-        "what the keys are computed from.",
+        caption="A hook changes what one module receives: at out, the outputs of the heads; at "
+        "key, what the keys are computed from.",
     )
 
 
@@ -114,7 +146,17 @@ def patching() -> Figure:
     )
 
 
-def _hook(axes: Axes, x: int, y: int, number: str) -> None:
-    """Draw a numbered hook on an arrow."""
-    axes.add_patch(Circle((x, y), 9, facecolor=palette.light("accent"), zorder=4))
-    put_text(axes, x, y, number, "paper", weight="bold", zorder=5)
+def _hook(axes: Axes, x: int, y: int, aside: int, ha: str) -> None:
+    """Draw a hook on an arrow, with its name."""
+    axes.add_patch(Circle((x, y), 6, facecolor=palette.light("accent"), zorder=4))
+    put_text(axes, x + aside, y, "hook", "accent", ha=ha, weight="bold")
+
+
+def _middle(at: int) -> float:
+    return 4 + CELL * (at + 0.5)
+
+
+def _token(axes: Axes, at: int, y: int, token: int, role: str) -> None:
+    """Draw a token in its box."""
+    put_box(axes, _middle(at), y, CELL - 4, TALL, role)
+    put_text(axes, _middle(at), y, str(token), "muted" if role == "masked" else role)

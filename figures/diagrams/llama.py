@@ -13,12 +13,18 @@ from figures.svg import Figure, styled
 GPT2 = ["LayerNorm", "12 query heads\n12 KV heads", "LayerNorm", "GELU network\n768 → 3072 → 768"]
 LLAMA = ["RMSNorm", "9 query heads\n3 KV heads\nq, k rotated", "RMSNorm",
          "SwiGLU network\n576 → 2 × 1536 → 576"]  # fmt: skip
+ARRANGEMENTS = {
+    9: ("multi-head: 9 KV heads (GPT-2's way)", "Multi-head: each reads a KV head of its own."),
+    3: ("grouped: 3 KV heads (SmolLM2)", "Grouped: query heads 0 to 2 read KV head 0, 3 to 5 read "
+        "KV head 1, 6 to 8 read KV head 2."),
+    1: ("multi-query: 1 KV head", "Multi-query: all nine read a single KV head."),
+}  # fmt: skip
 HEIGHTS = (-1.0, -2.25, -4.1, -5.35)
 MINUS = "\N{MINUS SIGN}"
 
 
 def two_blocks() -> Figure:
-    """Draw the block of GPT-2 beside that of Llama, with the four changes in the accent colour."""
+    """Draw the block of GPT-2 beside that of Llama, with thick borders round what changed."""
     fig, axes = plots.canvas(360, 400)
     _block(axes, 0.0, "GPT-2", "word + learned position", GPT2, 768, changed=False)
     _block(axes, 4.3, "Llama (SmolLM2)", "word alone", LLAMA, 576, changed=True)
@@ -30,9 +36,10 @@ def two_blocks() -> Figure:
         "LayerNorm, attention with 12 query heads and 12 KV heads, add, LayerNorm, a GELU network "
         "768 to 3072 to 768, add. Llama: the word alone enters; RMSNorm, attention with 9 query "
         "heads, 3 KV heads and rotated queries and keys, add, RMSNorm, a SwiGLU network 576 to "
-        "2 times 1536 to 576, add.",
-        caption="The same block with four changes, drawn with thick borders. The additions and "
-        "their order stay.",
+        "2 times 1536 to 576, add. Llama's boxes, and the word alone, have thick borders.",
+        caption="Thick borders mark what changed. The position is no longer added to the word but "
+        "rotates queries and keys, RMSNorm replaces LayerNorm, query heads share KV heads, and "
+        "SwiGLU replaces the GELU network. The additions and their order stay.",
     )
 
 
@@ -43,7 +50,10 @@ def _block(
     line = {"color": palette.light("muted"), "linewidth": 1.6, "linestyle": "-", "zorder": 1}
     branch = left + 1.75
     put_text(axes, left - 0.35, 1.15, title, ha="left", weight="bold")
-    put_text(axes, left - 0.35, 0.6, entry, "accent" if changed else "ink", ha="left")
+    border = palette.light("accent" if changed else "muted")
+    box = {"facecolor": palette.light("surface"), "edgecolor": border,
+           "linewidth": 2.2 if changed else 1, "boxstyle": "round,pad=0.3"}  # fmt: skip
+    put_text(axes, left - 0.35, 0.5, entry, ha="left", zorder=3, bbox=box)
     axes.plot([left, left], [0.3, -7.0], **line)
     put_text(axes, left + 0.12, -7.1, f"(n, {width})", ha="left")
     for first, second in (HEIGHTS[:2], HEIGHTS[2:]):
@@ -52,10 +62,7 @@ def _block(
         axes.scatter(left, second - 0.95, s=200, color=palette.light("surface"),
                      edgecolors=palette.light("muted"), zorder=2)  # fmt: skip
         put_text(axes, left, second - 0.93, "+", zorder=3)
-    border = palette.light("accent" if changed else "muted")
     for y, part in zip(HEIGHTS, parts, strict=True):
-        box = {"facecolor": palette.light("surface"), "edgecolor": border,
-               "linewidth": 2.2 if changed else 1, "boxstyle": "round,pad=0.3"}  # fmt: skip
         put_text(axes, branch + 0.1, y, part, va="center", zorder=3, bbox=box)
 
 
@@ -103,12 +110,14 @@ def gate_times_up(
 
 
 @styled()
-def shared_kv_heads() -> Figure:
-    """Draw nine query heads that read nine, three and one KV heads."""
-    fig, axes = sheet(400)
-    rows = ((9, "multi-head: 9 KV heads (GPT-2's way)"), (3, "grouped: 3 KV heads (SmolLM2)"),
-            (1, "multi-query: 1 KV head"))  # fmt: skip
-    for row, (kv_heads, name) in enumerate(rows):
+def shared_kv_heads(counts: Sequence[int] = (9, 3, 1)) -> Figure:
+    """Draw nine query heads once for each count of KV heads that they read: 9, 3 or 1.
+
+    Raises: KeyError for a different count.
+    """
+    fig, axes = sheet(4 + 132 * len(counts))
+    for row, kv_heads in enumerate(counts):
+        name = ARRANGEMENTS[kv_heads][0]
         top = 16 + 132 * row
         put_text(axes, 6, top, name, ha="left", weight="bold")
         for head in range(9):
@@ -125,9 +134,7 @@ def shared_kv_heads() -> Figure:
         put_text(axes, 52, top + 84, "KV", "key", ha="right")
     return plots.figure(
         fig,
-        alt="Nine query heads in three arrangements. Multi-head: each reads a KV head of its own. "
-        "Grouped: query heads 0 to 2 read KV head 0, 3 to 5 read KV head 1, 6 to 8 read KV head 2. "
-        "Multi-query: all nine read a single KV head.",
+        alt=" ".join(["Nine query heads.", *(ARRANGEMENTS[count][1] for count in counts)]),
         caption="Query heads keep their own queries. The cache stores only the KV heads, so "
         "SmolLM2's is a third as large as with nine.",
     )

@@ -1,4 +1,4 @@
-"""Schematics of chapter 8: inputs and labels, the path of a leak, pads and their mask."""
+"""Schematics of chapter 8: labels, the path of a leak, a new row, pads and their mask."""
 
 from collections.abc import Sequence
 
@@ -77,29 +77,86 @@ def leak_path() -> Figure:
 
 
 @styled()
-def padded_strips() -> Figure:
-    """Draw a batch of two texts twice: with its pads on the right, and on the left."""
+def new_row() -> Figure:
+    """Draw the causal mask of five tokens, of which the last has come after the others."""
+    tokens, left, top, cell = (*TOKENS, "a"), 60, 58, 32
+    last = len(tokens) - 1
+    fig, axes = sheet(226)
+    put_text(axes, left + cell * last / 2, 14, "stored keys, values", "key")
+    put_text(axes, left + cell * (last + 0.5) + 4, 14, "new", "accent", weight="bold")
+    for x, width, role in ((left, cell * last, "key"), (left + cell * last, cell, "accent")):
+        axes.plot([x + 2, x + width - 2], [24, 24], color=palette.light(role), linestyle="-",
+                  linewidth=1.6)  # fmt: skip
+    for i, token in enumerate(tokens):
+        role, weight = ("accent", "bold") if i == last else ("ink", "normal")
+        put_text(axes, left + cell * (i + 0.5), 42, token, role, weight=weight)
+        put_text(axes, left - 8, top + cell * (i + 0.5), token, role, ha="right", weight=weight)
+        for j in range(len(tokens)):
+            filled = "accent" if i == last else "masked"
+            look = {"facecolor": palette.light(filled if j <= i else "surface"),
+                    "edgecolor": palette.light("paper" if j <= i else "masked"),
+                    "hatch": None if j <= i else "////"}  # fmt: skip
+            corner = (left + cell * j + 1, top + cell * i + 1)
+            axes.add_patch(Rectangle(corner, cell - 2, cell - 2, linewidth=0, **look))
+    side = left + cell * len(tokens) + 10
+    put_text(axes, side, top + cell * 2, "these rows stay:\nnot computed\nagain", "muted",
+             ha="left", va="center")  # fmt: skip
+    put_text(axes, side, top + cell * (last + 0.5), "one new row", "accent", ha="left",
+             va="center", weight="bold")  # fmt: skip
+    return plots.figure(
+        fig,
+        alt="The causal mask of the tokens the, blue, owl, sees, a: five rows of queries, five "
+        "columns of keys. The first four rows, a triangle, are marked as not computed again, and "
+        "the keys and values of the first four columns as stored. Only the last row is new: the "
+        "query of the new token a, over all five keys.",
+        caption="A new token adds one row, its query over five keys, under a triangle that stays "
+        "as it was. With two new tokens, the last two rows are computed.",
+    )
+
+
+@styled()
+def padded_strips(predict: bool = False) -> Figure:
+    """Draw a batch of two texts with its pads on the right, and on the left.
+
+    Below stand the positions of the short text; with `predict`, where the next token is predicted.
+    """
     long, short, pads = ["the", "blue", "owl", "sees"], ["the", "owl"], ["pad", "pad"]
     fig, axes = sheet(250)
     for top, side, strip in ((14, "right", short + pads), (140, "left", pads + short)):
         put_text(axes, 84, top, f"pads on the {side}", ha="left", weight="bold")
+        role, end = ("wrong", "pad") if strip[-1] == "pad" else ("right", "owl")
+        if predict:
+            put_box(axes, 307, top + 42.5, 64, 64, role, linewidth=2.2)
+            put_text(axes, 338, top + 88, f"text 1 is continued after {end}", role, ha="right")
         for row, words in enumerate((long, strip)):
             y = top + 27 + 31 * row
             put_text(axes, 72, y, f"text {row}", "muted", ha="right")
             for column, word in enumerate(words):
-                role = "masked" if word == "pad" else "ink"
-                put_box(axes, 115 + 64 * column, y, 58, 25, role)
-                put_text(axes, 115 + 64 * column, y, word, role)
+                look = "masked" if word == "pad" else "ink"
+                put_box(axes, 115 + 64 * column, y, 58, 25, look)
+                put_text(axes, 115 + 64 * column, y, word, look)
+        if predict:
+            continue
         put_text(axes, 72, top + 84, "position", "accent", ha="right")
         for position in range(2):
             column = strip.index(short[position])
             put_text(axes, 115 + 64 * column, top + 84, str(position), "accent")
+    texts = "A batch of two texts: the blue owl sees, and the owl. "
+    if predict:
+        return plots.figure(
+            fig,
+            alt=f"{texts}A frame around the last column marks where the next token is predicted. "
+            "With pads on the right, the second row is the, owl, pad, pad, so text 1 would be "
+            "continued after a pad. With pads on the left it is pad, pad, the, owl, and text 1 is "
+            "continued after owl.",
+            caption="The next token is predicted in the last column. Only with pads on the left "
+            "does this column hold a real token of each text.",
+        )
     return plots.figure(
         fig,
-        alt="A batch of two texts: the blue owl sees, and the owl. With pads on the right, the "
-        "second row is the, owl, pad, pad; its tokens have the positions 0 and 1. With pads on the "
-        "left it is pad, pad, the, owl; its tokens still have the positions 0 and 1, but the "
-        "indices 2 and 3.",
+        alt=f"{texts}With pads on the right, the second row is the, owl, pad, pad; its tokens have "
+        "the positions 0 and 1. With pads on the left it is pad, pad, the, owl; its tokens still "
+        "have the positions 0 and 1, but the indices 2 and 3.",
         caption="The same batch, padded on either side. On the left, the last index holds a real "
         "token of each text, and a token's position is no longer its index.",
     )

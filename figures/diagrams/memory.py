@@ -9,7 +9,7 @@ from figures.drawing import Length, put_arrow, put_box, put_text, sheet
 from figures.svg import Figure, styled
 
 Trip = tuple[str, bool]  # what travels, and whether it goes down into the fast memory
-PLAIN: tuple[Trip, ...] = (
+STANDARD: tuple[Trip, ...] = (
     ("Q, K", True), ("scores", False), ("scores", True), ("weights", False), ("weights, V", True),
     ("output", False),
 )  # fmt: skip
@@ -19,9 +19,9 @@ LARGE = ("scores", "weights", "weights, V")  # hold n times n numbers
 
 @styled()
 def slow_and_fast_memory() -> Figure:
-    """Draw the trips of plain attention and of a fused kernel between the two memories."""
+    """Draw the trips of standard attention and of a fused kernel between the two memories."""
     fig, axes = sheet(372)
-    _panel(axes, 0, "Plain: the n × n matrices travel", PLAIN, "one operation after the other")
+    _panel(axes, 0, "Standard: the n × n matrices travel", STANDARD, "one operation at a time")
     _panel(
         axes,
         192,
@@ -31,8 +31,8 @@ def slow_and_fast_memory() -> Figure:
     )
     return plots.figure(
         fig,
-        alt="Two drawings, each with a slow memory above and a fast memory below. Plain: Q and K "
-        "go down, the scores go up and down again, the weights go up and down again with V, and "
+        alt="Two drawings, each with a slow memory above and a fast memory below. Standard: Q and "
+        "K go down, the scores go up and down again, the weights go up and down again with V, and "
         "the output goes up; the four trips of scores and weights are drawn thick. Fused: Q, K "
         "and V go down and the output goes up; scores and weights stay in the fast memory.",
         caption="Thick: matrices of n × n numbers. A fused kernel computes the same output, and "
@@ -54,7 +54,8 @@ def _panel(axes: Axes, top: Length, title: str, trips: Sequence[Trip], work: str
         put_arrow(axes, *(ends if down else ends[::-1]), "wrong" if large else "muted",
                   linewidth=3 if large else 1.5)  # fmt: skip
         last = i == len(trips) - 1
-        put_text(axes, x - 5 if last else x + 5, top + (84 if i % 2 else 116), name,
+        two_lines = name.replace("weights, ", "weights,\n")  # else the text meets the next arrow
+        put_text(axes, x - 5 if last else x + 5, top + (84 if i % 2 else 116), two_lines,
                  ha="right" if last else "left")  # fmt: skip
 
 

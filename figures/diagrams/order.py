@@ -51,29 +51,40 @@ def same_sum() -> Figure:
 
 @styled()
 def two_layers() -> Figure:
-    """Draw what each word has read after one layer under a causal mask, and what follows."""
-    fig, axes = sheet(286)
-    for top, words in ((0, ("dog", "bites", "man")), (146, ("man", "bites", "dog"))):
-        for column, word in enumerate((*words, "."), 1):
-            x = 90 * column - 45
-            seen = "\n".join(words[:column]) if column < 4 else "all four"
-            role = "output" if column == 4 else "accent"
-            put_text(axes, x, top + 10, word, weight="bold")
-            put_box(axes, x, top + 48, 76, 50, role, linewidth=1.6)
-            put_text(axes, x, top + 48, seen, role)
-            put_arrow(axes, (x, top + 74), (315 - (315 - x) * 0.12, top + 104), role)
-        put_box(axes, 315, top + 118, 76, 26, "accent", linewidth=1.6)
-        put_text(axes, 315, top + 118, "differs", "accent", weight="bold")
-        put_text(axes, 8, top + 118, "layer 2: the full stop reads these", "muted", ha="left")
+    """Draw what each word has read in two texts after one layer under a causal mask."""
+    texts = ("dog", "bites", "man", "."), ("man", "bites", "dog", ".")
+    centres = 136, 288
+    fig, axes = sheet(262)
+    for x, text in zip(centres, texts, strict=True):
+        put_text(axes, x, 12, " ".join(text), weight="bold")
+    put_text(axes, 4, 36, "after layer 1 the token has read", "muted", ha="left")
+    for row, token in enumerate(("dog", "bites", "man", ".")):
+        y = 60 + 36 * row
+        put_text(axes, 4, y, token, ha="left", weight="bold")
+        seen = [text[: text.index(token) + 1] for text in texts]
+        same = set(seen[0]) == set(seen[1])
+        role = "output" if same else "accent"
+        for x, words in zip(centres, seen, strict=True):
+            put_box(axes, x, y, 124, 26, role, linewidth=1.6)
+            put_text(axes, x, y, "all four" if same else " ".join(words), role)
+        put_text(axes, 212, y, "=" if same else "\N{NOT EQUAL TO}", role, weight="bold", size=14)
+    put_text(axes, 4, 202, "in layer 2 the full stop reads these", "muted", ha="left")
+    put_text(axes, 4, 236, ".", ha="left", weight="bold")
+    for x in centres:
+        put_arrow(axes, (x, 210), (x, 222), "accent")
+        put_box(axes, x, 237, 124, 28, "accent", linewidth=1.6)
+        put_text(axes, x, 237, "these four vectors", "accent")
+    put_text(axes, 212, 237, "\N{NOT EQUAL TO}", "accent", weight="bold", size=14)
     return plots.figure(
         fig,
-        alt="Two texts of four tokens, dog bites man and a full stop, man bites dog and a full "
-        "stop. After layer 1 dog holds dog alone in the first text and all three words in the "
-        "second, bites holds dog and bites, or man and bites, and man holds all three, or man "
-        "alone. The full stop holds all four in both. In layer 2 it reads these vectors.",
-        caption="What each word has read after layer 1 under a causal mask. The full stop has "
-        "read the same four words in both texts; the three words have not, and in layer 2 the "
-        "full stop reads their new vectors.",
+        alt="Two columns for the texts dog bites man and man bites dog, each with a full stop, and "
+        "a row for each token. After layer 1, dog has read dog in the first text and man bites dog "
+        "in the second; bites has read dog bites, or man bites; man has read dog bites man, or "
+        "man. The full stop has read all four in both. In layer 2 it reads these four vectors, "
+        "and they differ.",
+        caption="What each token has read after layer 1 under a causal mask. Compare each row: "
+        "the three words have read different words in the two texts, the full stop the same four. "
+        "In layer 2 it reads the vectors of all four, and so it differs, too.",
     )
 
 
@@ -107,7 +118,7 @@ def moved_triangle(
         f"of the values. The same triangle, moved to the old vector ({old[0]:g}, {old[1]:g}), "
         f"holds the new vector ({new[0]:g}, {new[1]:g}), which lies outside the first.",
         caption="Filled: all that attention can output. Dashed: all that the word can become in "
-        "this layer, its old vector plus an output.",
+        "this layer, its old vector plus an output, so it can leave the first triangle.",
     )
 
 

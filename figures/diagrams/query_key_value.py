@@ -163,13 +163,13 @@ def heads_against_controls(
         x, y = float(control[at]), float(asked[at])
         axes.scatter([x], [y], s=42, color=palette.light("query"), linewidth=0, zorder=3)
         left = x > 0.7
-        axes.annotate("head {}.{}".format(*at), (x, y), (-8 if left else 8, 6 if y > x else -3),
+        axes.annotate("L{}H{}".format(*at), (x, y), (-8 if left else 8, 6 if y > x else -3),
                       textcoords="offset points", ha="right" if left else "left",
                       color=palette.light("query"), weight="bold")  # fmt: skip
     axes.set(xlim=(0, 1.06), ylim=(0, 1.06), aspect="equal", xlabel="largest control",
              ylabel=label)  # fmt: skip
     labels = ", ".join(
-        f"head {layer}.{head}: {label} {asked[layer, head]:.2f}, control {control[layer, head]:.2f}"
+        f"L{layer}H{head}: {label} {asked[layer, head]:.2f}, control {control[layer, head]:.2f}"
         for layer, head in named
     )
     above = float((asked - control).max())

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.patches import Circle, Rectangle
+from matplotlib.patches import Arc, Circle, Rectangle
 
 from figures import palette, plots
 from figures.drawing import put_arrow, put_box, put_text, sheet
@@ -44,8 +44,35 @@ def clock_hands(
         f"of the positions {', '.join(map(str, positions))}. The hands turn by {steps} degrees a "
         "position: after six positions the first hand has nearly gone round, the last has barely "
         "moved.",
-        caption="One key at four positions. Fast hands tell neighbours apart, slow hands tell near "
+        caption="One key at four positions. At position 6 the hand of pair 0 is nearly back where "
+        "it was at position 0: it tells neighbours apart, and the slow hand of pair 2 tells near "
         "from far.",
+    )
+
+
+@styled()
+def same_angle(query: float | int = 70, key: float | int = 10, step: float | int = 40) -> Figure:
+    """Draw a query and a key as hands, not rotated and at two pairs of positions."""
+    fig, axes = sheet(190)
+    angles = []
+    for middle, positions in ((62, (0, 0)), (180, (2, 1)), (298, (3, 2))):
+        turned = [start + step * at for start, at in zip((query, key), positions, strict=True)]
+        angles.append(turned[0] - turned[1])
+        for row, (name, at) in enumerate(zip(("query", "key"), positions, strict=True)):
+            put_text(axes, middle, 14 + 18 * row, f"{name} at {at}", name)
+        for role, angle in zip(("query", "key"), turned, strict=True):
+            _hand(axes, middle, 106, 50, math.radians(angle), role)
+        axes.add_patch(Arc((middle, 106), 34, 34, theta1=-turned[0], theta2=-turned[1],
+                           edgecolor=palette.light("accent"), linewidth=2.2))  # fmt: skip
+        put_text(axes, middle, 176, f"{angles[-1]:g}°", "accent", weight="bold")
+    return plots.figure(
+        fig,
+        alt="Three clocks, each with two hands, a query and a key. Both at position 0: the angle "
+        f"between them is {angles[0]:g} degrees. The query at 2 and the key at 1: {angles[1]:g} "
+        f"degrees. The query at 3 and the key at 2: both hands have turned on by {step:g} degrees, "
+        f"and the angle is {angles[2]:g} degrees again.",
+        caption=f"Each hand turns by {step:g}° per position. Move both words by one position, and "
+        "the angle between their hands stays the same.",
     )
 
 
@@ -122,12 +149,14 @@ def _positions(axes: Axes, y: float | int, start: int, end: int, role: str) -> N
                              edgecolor=palette.light(role), linewidth=1.6, zorder=2))  # fmt: skip
 
 
-def _hand(axes: Axes, x: float | int, y: float | int, radius: float | int, angle: float) -> None:
+def _hand(
+    axes: Axes, x: float | int, y: float | int, radius: float | int, angle: float, role: str = "key"
+) -> None:
     """Draw a clock with one hand, turned counter-clockwise from three o'clock."""
     axes.add_patch(Circle((x, y), radius, fill=False, edgecolor=palette.light("line"),
                           linewidth=1.2))  # fmt: skip
     tip = (x + radius * math.cos(angle), y - radius * math.sin(angle))
-    put_arrow(axes, (x, y), tip, "key", linewidth=2)
+    put_arrow(axes, (x, y), tip, role, linewidth=2)
 
 
 @styled()

@@ -48,5 +48,5 @@ def training_loop() -> Figure:
         "one number, the loss; the backward pass gives a gradient for each parameter; clipping and "
         "a step of AdamW give new parameters. An arrow leads from there back to the model.",
         caption="One step of training. Every position of every window is a question, and its label "
-        "is the next word. The arrow back: the next step starts with the new parameters.",
+        "is the next word. The next step starts again at the model, with the new parameters.",
     )

@@ -76,7 +76,7 @@ class OwnConversation(Playground):
         self.seed = BoundedIntText(0, max=9999, description="seed", **SHORT)
         self.count = BoundedIntText(40, min=1, max=200, description="new tokens", **SHORT)
         self.heads_out = Text(
-            "", description="heads out", placeholder="26.0, 18.6", continuous_update=False, **WIDE
+            "", description="heads out", placeholder="L26H0, L18H6", continuous_update=False, **WIDE
         )
         self.heads_out.observe(lambda _: self.start(self.look), "value")
         buttons = [self.complete, self.send, self.again, self.new, self.stop]

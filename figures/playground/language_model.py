@@ -43,18 +43,19 @@ class HeadsOut:
 
 
 def heads_of(text: str, config: LlamaConfig) -> list[tuple[int, int]]:
-    """Parse heads written as layer.head, such as "26.0, 18.6"; nothing means no head.
+    """Parse heads such as "L26H0, L18H6", or "26.0, 18.6"; nothing means no head.
 
     Raises: ValueError with a sentence for the reader, for a different form or an unknown head.
     """
     names = [name for name in re.split(r"[,;\s]+", text) if name]
     heads = []
     for name in names:
-        if not re.fullmatch(r"[0-9]{1,4}\.[0-9]{1,4}", name):
+        parts = re.fullmatch(r"L?([0-9]{1,4})[H.]([0-9]{1,4})", name, re.IGNORECASE)
+        if not parts:
             raise ValueError(
-                f"A head must be written as layer.head, such as 26.0, 18.6; got {name}."
+                f"A head must be written as L26H0, head 0 of layer 26 (or as 26.0); got {name}."
             )
-        layer, head = map(int, name.split("."))
+        layer, head = map(int, parts.groups())
         if layer >= config.layers or head >= config.heads:
             raise ValueError(
                 f"There is no head {name}: layers are numbered from 0 to {config.layers - 1}, "
@@ -151,13 +152,13 @@ def describe_attention(
         for key, weight in attended(reading, query, layer, head)
     ]
     note = " This head is taken out: its weights are computed, and its output is not used."
-    caption = f"Head {layer}.{head}: token {query}, {name}, attends to these tokens."
+    caption = f"Head L{layer}H{head}: token {query}, {name}, attends to these tokens."
     return bar_table(caption + (note if out else ""), ["key", "weight"], rows)
 
 
 def describe_next(reading: Reading, tokenizer: BytePair, query: int, heads: Heads) -> str:
     """Draw the most likely next tokens after one token; with all heads too, if some are out."""
-    heads = [f"{layer}.{head}" for layer, head in heads]
+    heads = [f"L{layer}H{head}" for layer, head in heads]
     rows = [
         (visible_token(tokenizer, i), now, whole)[: 3 if heads else 2]
         for i, now, whole in next_words(reading, query)

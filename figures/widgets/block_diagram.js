@@ -18,7 +18,7 @@ function layerNorm(x) {
 }
 
 const mean = (v) => v.reduce((sum, a) => sum + a, 0) / v.length;
-const gelu = (a) => 0.5 * a * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (a + 0.044715 * a ** 3)));
+const relu = (a) => Math.max(a, 0);
 
 /** All scores are 0: each token attends equally to itself and to those before it. */
 function attention(read, value) {
@@ -28,9 +28,9 @@ function attention(read, value) {
   return { weights, attention_update: output };
 }
 
-/** Apply GELU to each feature and its negative, and add the two. */
+/** Apply the ReLU to each component and its negative, and add the two: the absolute value. */
 function feedForward(read) {
-  const hidden = read.map((v) => [...v, ...v.map((a) => -a)].map(gelu));
+  const hidden = read.map((v) => [...v, ...v.map((a) => -a)].map(relu));
   const d = read[0].length;
   return { hidden, feed_forward_update: hidden.map((v) => add(v.slice(0, d), v.slice(d))) };
 }
@@ -63,12 +63,12 @@ const SAID = {
   residual_stream: () => "the residual stream as the block before has left it; type other numbers, and they run through the block",
   first_norm: ({ norm_first }) =>
     norm_first ? "a normalised copy, which attention reads" : "the sum, normalised: the residual stream from here on",
-  weights: () => "weights of attention, (query, key): all scores are 0, so what may be seen gets equal shares",
+  weights: () => "weights of attention, (query, key): all scores are 0, so all tokens that may be attended to get equal weights",
   attention_update: () => "what attention returns: an average of values, the update of each token",
   first_sum: ({ add_first }) => (add_first ? "residual stream plus update" : "the update alone: the residual stream ends here"),
   second_norm: ({ norm_first }) =>
     norm_first ? "a normalised copy, which the feed-forward network reads" : "the second sum, normalised: what the next block gets",
-  hidden: () => "projected up to d_ff = 8, after the GELU: each component and its negative",
+  hidden: () => "projected up to d_ff = 8, after the ReLU: of each component and its negative",
   feed_forward_update: () => "projected down to d_model again: the update of each token",
   second_sum: ({ add_second, norm_first }) =>
     (add_second ? "residual stream plus update" : "the update alone: the residual stream ends here") +
@@ -95,7 +95,7 @@ export function layout(norm_first) {
   const chip = (edge, x) => parts.chips.push({ edge, x, y });
   const node = (text, x) => parts.nodes.push({ text, x, y });
   const line = (edge, ...points) => parts.lines.push({ edge, points });
-  const sublayer = { first: ["attention"], second: ["up, GELU", "down"] };
+  const sublayer = { first: ["attention"], second: ["up, ReLU", "down"] };
   const change = { first: "attention_update", second: "feed_forward_update" };
   let stream = "residual_stream";
   for (const name of ["first", "second"]) {
@@ -172,8 +172,8 @@ function render({ model, el }) {
   const said = {
     edge: readout({ label: "", live: true, name: "edge" }),
     mean: readout({ label: "Mean of each row:", name: "mean" }),
-    deviation: readout({ label: "Deviation of each row:", name: "deviation" }),
-    spread: readout({ label: "Share that differs between rows:", name: "spread" }),
+    deviation: readout({ label: "Standard deviation of each row:", name: "deviation" }),
+    spread: readout({ label: "How different the rows are (0: all equal):", name: "spread" }),
   };
   said.edge.el.classList.add("kit-equation");
   const picture = h("div", { class: "kit-diagram" });
@@ -186,7 +186,7 @@ function render({ model, el }) {
   /** Draw the diagram again; only another order needs it. */
   function build(state) {
     const { nodes, chips: places, lines, sums, height } = layout(state.norm_first);
-    const canvas = svg("svg", { viewBox: `0 0 340 ${height}`, class: "kit-block", role: "radiogroup", "aria-label": "Edges of the block, from the residual stream in to the residual stream out" });
+    const canvas = svg("svg", { viewBox: `0 0 340 ${height}`, class: "kit-block", role: "radiogroup", "aria-label": "Edges of the block, from the first residual stream to the last" });
     for (const { edge, points, skip } of lines) {
       const path = svg("polyline", { points: points.map((p) => p.join()).join(" "), class: "kit-edge", "data-edge": edge, "data-skip": skip });
       path.addEventListener("click", () => put("edge", edge));

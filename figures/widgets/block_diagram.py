@@ -8,7 +8,7 @@ from figures.svg import Figure
 from figures.widgets import Interactive
 from lib.attention.dot_product import attend
 from lib.attention.masks import causal
-from lib.functional import gelu, layer_norm
+from lib.functional import layer_norm
 
 
 class BlockDiagram(Interactive):
@@ -29,7 +29,8 @@ class BlockDiagram(Interactive):
         """What runs along each edge, in the order in which it is computed.
 
         All scores are 0, so each token attends equally to itself and to those before it.
-        The feed-forward network applies GELU to each component and to its negative, and adds both.
+        The feed-forward network applies the ReLU to each component and to its negative, and adds
+        both, which is the absolute value.
         """
         x, edges = np.array(self.x, dtype=float), {}
         edges["residual_stream"] = x
@@ -51,7 +52,7 @@ class BlockDiagram(Interactive):
         return {"weights": weights, "attention_update": output}
 
     def _feed_forward(self, read: np.ndarray) -> dict[str, np.ndarray]:
-        hidden = gelu(np.hstack([read, -read]))  # (n, d_ff)
+        hidden = np.maximum(np.hstack([read, -read]), 0)  # (n, d_ff)
         halves = np.split(hidden, 2, axis=-1)
         return {"hidden": hidden, "feed_forward_update": halves[0] + halves[1]}
 

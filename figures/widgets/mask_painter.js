@@ -64,13 +64,13 @@ export function report(state) {
   if (spills.length) alarms.push(`LEAK of weight past the mask. ${name(spills, tokens, "weighs")}.`);
   const said = {
     infinity: "−∞ alone would give NaN; this course gives zero weights.",
-    billion: "with −10⁹ in float32 every key, forbidden as it is, gets the same weight.",
+    billion: "in float32, minus a billion gives every key, forbidden as it is, the same weight.",
     scores: "scores of 0 give every key, forbidden as it is, the same weight.",
     weights: "all of its weights were set to 0.",
   };
   return {
-    alarm: alarms.join(" ") || "silent: no query sees the future.",
-    later: later.length ? `${name(later, tokens, "hears of")}.` : "nothing further.",
+    alarm: alarms.join(" ") || "none. No query sees the future.",
+    later: later.length ? `${name(later, tokens, "also contains")}.` : "no further leak.",
     empty: empty.length ? `${empty.map((i) => `“${tokens[i]}”`).join(", ")}: ${said[way]}` : "none.",
   };
 }
@@ -105,7 +105,7 @@ function render({ model, el }) {
     label: "how it forbids",
     options: [
       ["infinity", "score −∞"],
-      ["billion", "score − 10⁹"],
+      ["billion", "score minus a billion"],
       ["scores", "scores set to 0"],
       ["weights", "weights set to 0"],
     ],
@@ -115,11 +115,12 @@ function render({ model, el }) {
       model.save_changes();
     },
   });
-  const presets = names.map((one) => button(one, () => put(preset(one, tokens.length))));
+  const shown = { window: "window of 2", prefix: "prefix of 3" };
+  const presets = names.map((one) => button(shown[one] ?? one, () => put(preset(one, tokens.length))));
   const lines = {
-    alarm: readout({ label: "Alarm:", live: true, name: "alarm" }),
-    later: readout({ label: "With a second layer also:", name: "later" }),
-    empty: readout({ label: "Empty rows:", name: "empty" }),
+    alarm: readout({ label: "Alarm: ", live: true, name: "alarm" }),
+    later: readout({ label: "After a second layer: ", name: "later" }),
+    empty: readout({ label: "Empty rows: ", name: "empty" }),
   };
 
   function put(mask) {

@@ -6,6 +6,7 @@ import { button, column, frame, h, readout, row, slider } from "./kit.js";
 const NEVER = 0.02; // added to every count, so that no pair is impossible
 const PROMPT = 3; // words of the text that are given
 const LENGTH = 24; // words that are drawn
+const SHOWN = 6; // bars, of the likeliest words; the others share one
 
 /** The words of a text in the order of their first appearance, and for each the row after it. */
 export function table(text) {
@@ -132,10 +133,16 @@ function render({ model, el }) {
     const state = read();
     const said = report(state);
     const order = said.words.map((_, i) => i).sort((i, j) => said.before[j] - said.before[i] || i - j);
-    const high = Math.max(...said.before, ...said.kept);
+    const shown = order.filter((i, at) => at < SHOWN || said.words[i] === said.word);
+    const rest = order.filter((i) => !shown.includes(i));
+    const others = [said.before, said.kept].map((shares) => rest.reduce((sum, i) => sum + shares[i], 0));
+    const high = Math.max(...said.before, ...said.kept, ...others);
     head.textContent = `After “${said.after}”: its softmax in grey, the weights used for sampling in colour, and ✓ at the word that was sampled`;
     list.setAttribute("aria-label", `weights after ${said.after}`);
-    list.replaceChildren(...order.map((i) => bar(said.words[i], said.before[i], said.kept[i], high, said.words[i] === said.word)));
+    list.replaceChildren(
+      ...shown.map((i) => bar(said.words[i], said.before[i], said.kept[i], high, said.words[i] === said.word)),
+      bar(`${rest.length} others`, ...others, high, false),
+    );
     kept.set(said.row);
     spread.set(said.spread);
     breaks.set(said.breaks);

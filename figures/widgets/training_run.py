@@ -27,6 +27,12 @@ def unpack(text: str, n: int, heads: int) -> Float[np.ndarray, "head n n"]:
     return tables
 
 
+def weights_as_text(tables: Float[np.ndarray, "head n n"]) -> str:
+    """The inverse of `unpack`, to a 255th: one table for each head, as text."""
+    lower = tables[:, *np.tril_indices(tables.shape[-1])]
+    return base64.b64encode(np.round(255 * lower).astype(np.uint8).tobytes()).decode()
+
+
 class TrainingRun(Interactive):
     """The checkpoints of one run on a slider."""
 
@@ -59,6 +65,6 @@ class TrainingRun(Interactive):
             alt=f"Both losses fall from {first['validation']:.2f} to near the entropy lower bound "
             f"of {self.run['floor']:.2f}: after {last['step']} steps the validation loss is "
             f"{last['validation']:.2f}.",
-            caption=f"The recorded run: from {first['validation']:.2f} nats a token to "
+            caption=f"The run: from {first['validation']:.2f} nats a token to "
             f"{last['validation']:.2f}; the entropy lower bound is {self.run['floor']:.2f}.",
         )

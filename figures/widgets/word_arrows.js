@@ -4,7 +4,7 @@
 import { button, choice, column, frame, h, readout, row, slider, unique } from "./kit.js";
 import { headMap, stage } from "./word_arrows_stage.js";
 import {
-  calledNext, effects, headName, mostNeeded, percent, report, unpackChances, unpackWeights,
+  calledNext, effects, headName, lookOf, mostNeeded, percent, report, unpackChances, unpackWeights,
 } from "./word_arrows_text.js";
 
 const TENFOLD = Math.log(10); // the change of the odds that has the strongest colour
@@ -38,7 +38,7 @@ function build({ model, el, recorded }) {
   const stories = [...new Set(sentences.map(({ story }) => story))];
   const select = h("select", { id, class: "kit-field kit-story" }, ...stories.map((story) => h("option", { value: story }, story)));
   select.addEventListener("change", () => open(sentences.find(({ story }) => story === select.value)));
-  const variants = h("div");
+  const variants = row();
   const shown = stage({ onQuery: (query) => put({ query }) });
   const sentenceLine = readout({ label: "", live: true, name: "arrows" });
   sentenceLine.el.classList.add("kit-equation");
@@ -51,19 +51,24 @@ function build({ model, el, recorded }) {
   const layer = part("layer", layers, (x) => pick(x * heads + (model.get("head") % heads)));
   const inLayer = part("head in it", heads, (x) => pick(Math.floor(model.get("head") / heads) * heads + x));
   const offered = presets.map(({ label, head: at, sentence, every }) =>
-    button(`${label} ${headName(at, heads)}`, () => put({ out: false, head: at, every, ...(sentence && { sentence, query: -1 }) })));
+    button(`${headName(at, heads)}: ${label}`, () => put({ out: false, head: at, every, ...(sentence && { sentence, query: -1 }) })));
   const needed = h("div", { class: "kit-buttons" });
   const map = headMap({ layers, heads, onPick: pick });
   const legend = h("div", { class: "kit-label" });
 
-  /** The buttons of the other versions of the sentence, made when the story changes. */
-  function offerVariants(sentence) {
+  /** The versions of the sentence and its two heads as radio buttons, made when the sentence changes. */
+  function offerChoices(sentence, weights) {
     select.value = sentence.story;
     const versions = sentences.filter(({ story }) => story === sentence.story);
     const options = versions.map(({ name, variant }) => [name, variant]);
-    const offer = choice({ label: "with", options, value: sentence.name, onChange: (name) => put({ query: -1, sentence: name }) });
-    variants.replaceChildren(...(versions.length > 1 ? [offer.el] : []));
-    return offer;
+    const version = choice({ label: "The sentence with", options, value: sentence.name, onChange: (name) => put({ query: -1, sentence: name }) });
+    // Beside the head that answers, the next one of its layer.
+    const first = sentence.head;
+    const pair = [first, first + ((first + 1) % heads) - (first % heads)];
+    const names = pair.map((at) => [at, lookOf(sentence.tokens, weights[at], headName(at, heads))]);
+    const two = choice({ label: "Head", options: names, value: first, onChange: (at) => pick(Number(at)) });
+    variants.replaceChildren(...(versions.length > 1 ? [version.el] : []), two.el);
+    return { name: sentence.name, version, two };
   }
   let offer;
 
@@ -84,18 +89,18 @@ function build({ model, el, recorded }) {
   function showHeads({ words, tokens, right }, changes, state) {
     const rival = [right, 1 - right].map((i) => calledNext(words[i], tokens));
     map.set(changes.map((change) => -change / TENFOLD), state.head, `All ${changes.length} heads as squares; most needed are ${mostNeeded(changes, 3).map((at) => headName(at, heads)).join(", ")}`);
-    legend.textContent = `Each square is a head, layer 0 at the left: the stronger its blue, the more the odds of ${rival[0]} against ${rival[1]} fall without it; brown, they rise.`;
+    legend.textContent = `Each column is a layer, with layer 0 at the left, and each square is a head. Blue: without this head, ${rival[0]} is less likely against ${rival[1]}. Brown: more likely. A stronger colour means a larger change. Press a square to choose its head.`;
     needed.replaceChildren(...mostNeeded(changes, 3).map((at) => button(headName(at, heads), () => pick(at))));
   }
 
   function draw() {
     const sentence = now();
     const { name, tokens } = sentence;
-    if (offer?.name !== name && !(offer?.story === sentence.story)) offer = { ...offerVariants(sentence), story: sentence.story };
-    offer.set(name);
     unpacked[name] ??= { weights: unpackWeights(sentence, layers * heads), chances: unpackChances(sentence) };
     const { weights, chances } = unpacked[name];
     const at = model.get("head");
+    if (offer?.name !== name) offer = offerChoices(sentence, weights);
+    offer.two.set(at);
     const query = model.get("query") < 0 ? tokens.length - 1 : Math.min(model.get("query"), tokens.length - 1);
     const state = { head: at, name: headName(at, heads), query, every: model.get("every"), out: model.get("out") };
     shown.set(tokens, weights[at], state);
@@ -111,19 +116,23 @@ function build({ model, el, recorded }) {
   frame(
     el,
     "Where a word looks, in a real language model",
-    row(column(h("label", { for: id, class: "kit-label" }, "What comes next?"), select), variants),
+    variants,
     shown.el,
     sentenceLine.el,
     h("div", { class: "kit-buttons" }, taken),
-    row(
-      column(head, list),
-      column(
-        from.el, layer.el, inLayer.el,
-        h("div", { class: "kit-label" }, "Heads most needed for this answer (layer.head):"), needed,
+    column(head, list),
+    h(
+      "details",
+      { class: "kit-fold" },
+      h("summary", {}, `All ${layers * heads} heads, and more sentences`),
+      column(h("label", { for: id, class: "kit-label" }, "What comes next?"), select),
+      row(
+        column(from.el, layer.el, inLayer.el),
+        column(h("div", { class: "kit-label" }, "Most needed for this answer are the heads"), needed),
       ),
+      column(map.el, legend),
+      column(h("div", { class: "kit-label" }, "Heads with a known job (chapter 16 explains the names)"), h("div", { class: "kit-buttons" }, ...offered)),
     ),
-    column(h("div", { class: "kit-label" }, `Heads with a known job (26.0 is head 0 of layer 26):`), h("div", { class: "kit-buttons" }, ...offered)),
-    column(map.el, legend),
   );
   for (const key of keys) model.on(`change:${key}`, draw);
   draw();

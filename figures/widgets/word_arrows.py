@@ -69,6 +69,11 @@ def recording(name: str) -> Recording:
     return Recording(stored[name])
 
 
+def head_name(head: int) -> str:
+    """Write a head, counted from 0 through all layers, as papers do: L26H0."""
+    return f"L{head // HEADS}H{head % HEADS}"
+
+
 def as_word(token: str) -> str:
     """Write a token as a word; a piece that continues a word gets a hyphen."""
     if token.startswith(" "):
@@ -145,7 +150,7 @@ class WordArrows(Interactive):
             ax.set_position((0, 0, 1, 1))
             draw_words(ax, text.tokens, weights, query)
             draw_chances(ax, text, chances[0], chances[self.head + 1])
-        name = f"{self.head // HEADS}.{self.head % HEADS}"
+        name = head_name(self.head)
         looker, seen = called(text.tokens, query), called(text.tokens, best)
         whole, without = (rivals(text, chances[row]) for row in (0, self.head + 1))
         return svg.figure(

@@ -58,7 +58,21 @@ export function percent(p) {
   return `${fmt(shown, shown < 0.995 ? 2 : shown < 9.95 ? 1 : 0)}%`;
 }
 
-export const headName = (head, perLayer) => `${Math.floor(head / perLayer)}.${head % perLayer}`;
+/** A head as papers write it: L26H0 is head 0 of layer 26. */
+export const headName = (head, perLayer) => `L${Math.floor(head / perLayer)}H${head % perLayer}`;
+
+/** The number of a head that is written L26H0 or 26.0. */
+export function headNumber(name, perLayer) {
+  const [, layer, head] = /^L?(\d+)[H.](\d+)$/i.exec(name.trim()) ?? [];
+  if (layer === undefined) throw new Error(`A head is written like L26H0; got ${name}.`);
+  return Number(layer) * perLayer + Number(head);
+}
+
+/** Where the last word looks in a head, not counting itself: "L26H0, mostly at keys". */
+export function lookOf(tokens, table, name) {
+  const weights = table.at(-1).slice(0, -1);
+  return `${name}, which looks mostly at ${called(tokens, weights.indexOf(Math.max(...weights)))}`;
+}
 
 /** A token as a word; a piece that continues a word gets a hyphen, a mark its name. */
 export function asWord(token, at = 1) {

@@ -722,6 +722,8 @@ def report_in_another_script():
     return report_of(text, paragraph, [1.6, 1.3, 1.1, 1.0, 0.9, 0.85])
 
 
+HUNTED = {"A": (1, 4), "B": (3,), "C": (1, 2), "D": (1,)}
+
 RIGHT = {
     "17.1": [
         model_of(functional.layer_norm, BLOCKS[0]),
@@ -789,5 +791,12 @@ RIGHT = {
         generate_into_an_array,
         generate_by_recursion,
         generate_as_a_batch,
+    ],
+    "17.10": [
+        {"A1", "A4", "B3", "C1", "C2", "D1"},
+        {"D1", "C2", "C1", "B3", "A4", "A1"},
+        {"A1", "A4"} | {"B3"} | {"C1", "C2"} | {"D1"},
+        {f"{hunt}{number}" for hunt, numbers in HUNTED.items() for number in numbers},
+        frozenset(json.loads('["A1", "A4", "B3", "C1", "C2", "D1"]')),
     ],
 }

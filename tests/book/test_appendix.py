@@ -52,7 +52,7 @@ def decide(symptom: str, patient: dict) -> None:
 def test_every_entry_of_the_atlas_has_patients_and_every_named_cause_is_one_of_them():
     assert list(SYMPTOMS) == list(PATIENTS)
     for symptom, body in SYMPTOMS.items():
-        named = set(re.findall(r"\bM\d{2,3}\b", body))
+        named = set(re.findall(r"\bM\d{2,4}\b", body))
         assert named <= set(misconceptions())
         assert named == {cause for cause in PATIENTS[symptom][1] if re.fullmatch(r"M\d+", cause)}
         assert PATIENTS[symptom][1], symptom

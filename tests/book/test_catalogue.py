@@ -161,7 +161,7 @@ def test_what_no_code_computes_is_said_of_claims_with_numbers_only():
         ("M01: {name: a}", "needs"),
         ("M01: {name: a, sentence: 'b.', colour: red}", "may have"),
         ("M01: {name: a, sentence: no stop}", "full stop"),
-        ("M1: {name: a, sentence: 'b.'}", "two or three digits"),
+        ("M1: {name: a, sentence: 'b.'}", "two to four digits"),
         ("M01: {name: 3, sentence: 'b.'}", "text in quotes"),
         ("M01: {name: a, sentence: 'b.', read: 'somewhere'}", "must look like"),
         ("M01: {name: a, sentence: 'b.'}\nM01: {name: c, sentence: 'd.'}", "twice"),

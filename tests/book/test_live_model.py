@@ -185,7 +185,7 @@ def test_the_words_that_a_reader_asks_for_are_always_listed(tiny):
 
 CHANGES = {
     "as it is": ([], "", ""),
-    "26.0 out": ([[26, 0]], "", ""),
+    "L26H0 out": ([[26, 0]], "", ""),
     "no mask": ([], ", where=where", ""),
     "flat": ([], "scale=scale", "scale=0.1"),
     "broken": ([], "(weights, v)", "(weights, q)"),
@@ -216,7 +216,7 @@ def test_smollm2_in_the_page_is_smollm2(tmp_path, bare_lib, monkeypatch):
     whole = model(ids, keep_weights=True)
     assert near("as it is", whole.logits[-1])
     assert near("again", whole.logits[-1])
-    assert near("26.0 out", model(ids, last=True, rule=heads_off(model, [(26, 0)])).logits[-1])
+    assert near("L26H0 out", model(ids, last=True, rule=heads_off(model, [(26, 0)])).logits[-1])
     with monkeypatch.context() as change:
         change.setattr(grouped, "attend", lambda q, k, v, mask: attend(q, k, v))
         assert near("no mask", model(ids, last=True).logits[-1])
@@ -230,7 +230,7 @@ def test_smollm2_in_the_page_is_smollm2(tmp_path, bare_lib, monkeypatch):
     chances = {name: {token: now for token, now, _ in reading.get("words", ())}
                for name, reading in there["readings"].items()}  # fmt: skip
     assert chances["as it is"][" were"] > 5 * chances["as it is"][" was"]
-    assert chances["26.0 out"][" were"] < chances["26.0 out"][" was"]
+    assert chances["L26H0 out"][" were"] < chances["L26H0 out"][" was"]
     assert chances["no mask"][" was"] > 10 * chances["no mask"][" were"]
     for step in there["steps"]:
         ids = np.append(ids, model(ids, last=True).logits[-1].argmax())
@@ -265,7 +265,7 @@ READING = {"next": [[" are", 0.13, 0.2], ["\n", 0.1, 0.1]], "words": [[" was", 0
     ("how", "words"),
     [
         ("", "The model as it is: most likely is are, 13%; was 1.8%"),
-        ("without 26.0", "The model without 26.0: most likely is are, 20% → 13%; was 20% → 1.8%"),
+        ("without L26H0", "The model without L26H0: most likely is are, 20% → 13%; was 20% → 1.8%"),
     ],
 )
 def test_a_reading_is_told_in_a_sentence(how, words):
@@ -287,8 +287,8 @@ def test_the_list_has_the_likely_tokens_and_the_readers_words_once():
     ]
     assert call(f"{BROWSER}/model/views.js", "visible", "\n") == "new line"
     assert (
-        call(f"{BROWSER}/model/views.js", "changed", ["26.0", "3.1"], True)
-        == "with your lines and without 26.0, 3.1"
+        call(f"{BROWSER}/model/views.js", "changed", ["L26H0", "L3H1"], True)
+        == "with your lines and without L26H0, L3H1"
     )
 
 

@@ -1,6 +1,8 @@
 """The capstone: its laws catch what breaks them, and a learner's own slips in torch are named."""
 
 import importlib
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,9 @@ from checks.run.call import convert
 from checks.task import Case
 from exercises import gpt2_by_parts as parts
 from exercises.laws_of_gpt2 import LAWS, TINY, arrays_of, stored
+from figures.widgets.bug_hunt import RIGHT, SHOWN
+from lib.debugging.broken_models import SUSPECTS
+from lib.debugging.findings import all_findings, differs
 
 TASK = importlib.import_module("exercises.17_capstone").EXERCISE["17.1"]
 CASES = TASK.draw()
@@ -243,3 +248,56 @@ def test_the_stored_model_is_read_as_safetensors_reads_it():
         for name, array in expected.items():
             assert read[name].dtype == array.dtype
             np.testing.assert_array_equal(read[name], array)
+
+
+HUNTS = importlib.import_module("exercises.17_capstone").EXERCISE["17.10"].reference
+PAGE = (Path(__file__).resolve().parents[2] / "exercises" / "17_capstone.md").read_text("utf8")
+SHOWN_OF = {kind.name: SHOWN[kind.key] for kind in SUSPECTS}
+FOUND_OF = {name: all_findings(shown, RIGHT) for name, shown in SHOWN_OF.items()}
+FOUND = {  # what the page says of each hunt, as lib words it
+    "A": {"future": "an earlier row moves", "swap": "tokens 3 and 4 do not move",
+          "twice": "two calls agree"},
+    "B": {"heads": "the right numbers, not all at their places", "future": "no earlier row moves"},
+    "C": {"future": "an earlier row moves", "swap": "tokens 3 and 4 do not move",
+          "batch": "something moves"},
+}  # fmt: skip
+
+
+def listed(hunt):
+    """The labels of a hunt on the page, each with its text."""
+    return dict(re.findall(rf"^- ({hunt}\d): (.+)$", PAGE, re.MULTILINE))
+
+
+def fits(hunt, name):
+    return all(FOUND_OF[name][key] == finding for key, finding in FOUND[hunt].items())
+
+
+@pytest.mark.parametrize("hunt", "AB")
+def test_the_faults_that_a_hunt_allows_are_those_whose_models_have_its_findings(hunt):
+    assert len(listed(hunt)) == {"A": 5, "B": 4}[hunt]
+    for label, name in listed(hunt).items():
+        assert (label in HUNTS) == fits(hunt, name), name
+
+
+def test_the_findings_of_the_third_hunt_leave_two_faults_and_two_experiments_separate_them():
+    pair = ["scores set to zero", "weights set to zero"]
+    assert [name for name in SHOWN_OF if fits("C", name)] == pair
+    both = [SHOWN_OF[name] for name in pair]
+    answers = {
+        "C1": [np.allclose(shown["weights"][:, 4], 1) for shown in both],
+        "C2": [tuple(shown["exact"][0].round(6)) for shown in both],
+        "C3": [differs(shown["block"], RIGHT["block"]) for shown in both],
+        "C4": [differs(shown["whole"], RIGHT["whole"]) for shown in both],
+        "C5": [differs(shown["twice"], RIGHT["twice"]) for shown in both],
+    }
+    assert list(listed("C")) == list(answers)
+    for label, (first, second) in answers.items():
+        assert (label in HUNTS) == (first != second), label
+
+
+def test_one_fault_of_the_fourth_hunt_returns_its_outputs():
+    outputs = np.array([[6, 0], [3, 3], [30 / 7, 15 / 7]])
+    assert "$(6, 0)$, $(3, 3)$ and $(\\frac{30}{7}, \\frac{15}{7})$" in PAGE
+    assert len(listed("D")) == 5
+    for label, name in listed("D").items():
+        assert (label in HUNTS) == (not differs(SHOWN_OF[name]["exact"], outputs)), name

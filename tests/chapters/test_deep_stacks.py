@@ -107,17 +107,32 @@ def test_a_predictor_that_knows_the_letters_alone_has_the_loss_that_the_page_say
 @pytest.mark.parametrize("seed", training_seeds(2))
 def test_with_a_large_learning_rate_only_pre_norm_learns_the_text(core, seed):
     plain, post, pre = (core["run"](layers, seed, 0.03, steps=60)[1]
-                        for layers in core["STACKS"].values())  # fmt: skip
+                        for layers in core["stacks"](4).values())  # fmt: skip
     assert not plain < 4  # nan, too, is no success
     assert pre < post - 0.3
 
 
-def test_the_recorded_runs_are_those_of_the_core_page(core):
-    recorded = RECORDED["rates"]
-    assert list(recorded["losses"]) == list(core["STACKS"]) == ["no norm", "post-norm", "pre-norm"]
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", [3, 4])
+def test_of_24_blocks_pre_norm_learns_the_text_best(core, seed):
+    plain, post, pre = (core["run"](layers, seed, 0.003, steps=150)[1]
+                        for layers in core["stacks"](24).values())  # fmt: skip
+    assert pre < plain - 0.05
+    assert pre < post - 0.3
+
+
+@pytest.mark.parametrize(("kind", "blocks"), [("rates", 4), ("deep", 24)])
+def test_the_recorded_runs_are_those_of_the_core_page(core, kind, blocks):
+    recorded, stacks = RECORDED[kind], core["stacks"](blocks)
+    assert recorded["blocks"] == blocks
+    assert list(recorded["losses"]) == list(stacks) == ["no norm", "post-norm", "pre-norm"]
     for losses in recorded["losses"].values():
         assert [len(seeds) for seeds in losses.values()] == [3, 3, 3]
-    assert 0.9 < recorded["bytes"] / len(core["text"]) < 1.1
+    assert all(0.9 < size / len(core["text"]) < 1.1 for size in recorded["bytes"].values())
+
+
+def test_both_depths_read_the_same_text_where_they_are_compared():
+    assert RECORDED["rates"]["bytes"]["0.003"] == RECORDED["deep"]["bytes"]["0.003"]
 
 
 def test_every_recorded_stack_learned_the_letters_and_post_norm_was_the_last():

@@ -17,13 +17,18 @@ def train(bare_lib):
     return names_of("05_scaling", "seeds")["train"]
 
 
-def learned(train, name: str, seed: int, **how) -> bool:
-    """Whether a model repeats the adjective with a probability above 0.9."""
-    model, _ = train(DIVISORS[name], 300, seed=seed, **how)
+def at_the_end(train, name: str, seed: int, steps: int = 300, **how) -> tuple[float, float]:
+    """The mean probability of the right adjective, and the head's mean largest weight there."""
+    model, _ = train(DIVISORS[name], steps, seed=seed, **how)
     new = sample_stories(500, seed=10_000)
     with torch.no_grad():
         right = model(new[:, :10])[:, 8].softmax(-1).gather(1, new[:, 9:10])
-    return right.mean().item() > 0.9
+    return right.mean().item(), model.weights[:, 8].amax(-1).mean().item()
+
+
+def learned(train, name: str, seed: int, steps: int = 300, **how) -> bool:
+    """Whether a model repeats the adjective with a probability above 0.9."""
+    return at_the_end(train, name, seed, steps, **how)[0] > 0.9
 
 
 @pytest.mark.nightly
@@ -37,3 +42,16 @@ def test_in_plain_descent_the_root_learns_from_most_starts(train, name, low, hig
 def test_with_adam_division_by_the_dimension_learns(train, name, low, high):
     how = {"optimizer": torch.optim.Adam, "learning_rate": 0.005}
     assert low <= sum(learned(train, name, seed, **how) for seed in range(1, 8)) <= high
+
+
+@pytest.mark.nightly
+def test_division_by_the_dimension_learns_by_plain_descent_in_five_times_as_many_steps(train):
+    assert 5 <= sum(learned(train, "d_k", seed, 1500) for seed in range(1, 8)) <= 7
+
+
+@pytest.mark.nightly
+def test_with_adam_the_root_saturates_the_head_on_a_wrong_position(train):
+    how = {"optimizer": torch.optim.Adam, "learning_rate": 0.005}
+    right, largest = at_the_end(train, "root", 1, **how)
+    assert right < 0.5
+    assert largest > 0.95

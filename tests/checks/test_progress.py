@@ -214,7 +214,7 @@ def test_what_to_read_again_is_a_link_in_a_notebook_and_words_in_a_terminal(file
 
 
 def test_notes_of_tasks_and_ideas_that_are_gone_are_passed_over(file):
-    progress = noted(verdict("99.9"), verdict("5.1", "wrong", "M999"))
+    progress = noted(verdict("99.9"), verdict("5.1", "wrong", "M9999"))
     assert [standing.task.id for standing in progress.standings] == ["5.1"]
     assert progress.misconceptions() == []
     repr(progress)

@@ -3,6 +3,7 @@
 import pytest
 
 from figures.diagrams.context import arrows_of_weights, query_meets_key, two_roles
+from figures.diagrams.two_banks import moved_halfway, nearer_to
 
 SAID = {"alt": "Arrows from tower.", "caption": "Tower attends to Eiffel."}
 SCORES = {"miniature": -1.0, "Eiffel": 0.5, "the": 0.0}
@@ -50,3 +51,29 @@ def test_a_key_picks_one_penalty_from_the_list_of_its_query():
 def test_the_key_of_the_list_is_a_describing_word():
     with pytest.raises(ValueError, match="must be one of"):
         query_meets_key(["the", "bank"], 1, 0, ("river",))
+
+
+def test_the_average_of_two_words_lies_halfway():
+    figure = moved_halfway("mole", (0.5, 0.5), {"shrew": (1, 0), "gram": (0, 1)})
+    for text in ("mole", "shrew", "mole in gram mole"):
+        assert f">{text}<" in figure.svg
+    assert "halfway to shrew, to (0.75, 0.25); in gram mole" in figure.alt
+
+
+def test_a_point_of_the_plane_has_two_components():
+    with pytest.raises(ValueError, match="two components"):
+        moved_halfway("mole", (0.5, 0.5, 0), {"shrew": (1, 0)})
+
+
+def test_known_bars_stand_beside_those_of_the_sentences():
+    known = {"steep bank": -0.25}
+    figure = nearer_to(("water", "cash"), known, {"a bank": {"bank": 0.1}}, caption="Both.")
+    for text in ("← water", "cash →", "steep bank", "−0.25", "a bank", "bank", "0.10"):
+        assert f">{text}<" in figure.svg
+    assert "below 0 nearer to water, above 0 nearer to cash" in figure.alt
+    assert "sentences that leave no doubt: steep bank -0.25; a bank: bank 0.10." in figure.alt
+
+
+def test_bars_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"from -0\.3 to 0\.18"):
+        nearer_to(("water", "cash"), {"steep bank": -0.4}, {"a bank": {"bank": 0.1}}, caption="C.")

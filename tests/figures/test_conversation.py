@@ -101,7 +101,7 @@ def test_heads_taken_out_change_the_answer_which_stands_beside_the_one_before(ta
     talk.complete.click()
     done(talk)
     before = talk.answer
-    talk.heads_out.value = "0.0, 0.1; 1.4"
+    talk.heads_out.value = "L0H0, 0.1; l1h4"
     done(talk)
     talk.again.click()
     done(talk)
@@ -109,7 +109,7 @@ def test_heads_taken_out_change_the_answer_which_stands_beside_the_one_before(ta
     ids = expected(tiny, tiny.tokenizer.encode("a b <c"), 11, heads)
     assert talk.answer == tiny.tokenizer.decode(ids) != before
     assert talk.before.value.startswith("<p>Before: ")
-    assert "without 0.0, 0.1, 1.4" in talk.looking.next.value
+    assert "without L0H0, L0H1, L1H4" in talk.looking.next.value
     talk.prompt.value = "a different text"
     talk.complete.click()
     assert done(talk).before.value == ""
@@ -150,7 +150,7 @@ def test_stop_ends_the_answer_early_and_the_buttons_return(talk, tiny, monkeypat
     assert plain(talk.text.value) == "a b &lt;cfff"  # it streams
     assert talk.complete.disabled
     assert not talk.stop.disabled
-    talk.heads_out.value = "1.1"
+    talk.heads_out.value = "L1H1"
     assert "press Stop, or wait" in talk.status.value
     talk.stop.click()
     go_on.set()
@@ -171,7 +171,7 @@ def test_a_pressed_token_shows_the_weights_of_the_chosen_head(talk, tiny):
         first = re.search("<tbody>.*?</tr>", talk.looking.attention.value)[0]
         name = name.replace("<", "&lt;")
         assert plain(first) == f"{name} (token {best}){row[best]:.3f}"
-        assert f"Head {layer}.{head}: token {query}" in talk.looking.attention.value
+        assert f"Head L{layer}H{head}: token {query}" in talk.looking.attention.value
     pressed = [button.button_style for button in talk.looking.tokens.children]
     assert pressed == ["", "", "primary", "", "", ""]
     assert [button.description for button in talk.looking.tokens.children] == [
@@ -200,8 +200,8 @@ def test_next_words_are_shown_without_the_heads_and_with_all(tiny):
 
 @pytest.mark.parametrize(
     ("heads", "wants"),
-    [("3.0", "There is no head 3.0: layers are numbered from 0 to 2"),
-     ("0.1, 0.5", "There is no head 0.5"), ("26", "must be written as layer.head"),
+    [("L3H0", "There is no head L3H0: layers are numbered from 0 to 2"),
+     ("0.1, 0.5", "There is no head 0.5"), ("26", "must be written as L26H0"),
      ("-1.0", "got -1.0"), ("0.1.2", "got 0.1.2")],
 )  # fmt: skip
 def test_heads_that_do_not_exist_or_are_written_differently_are_refused(talk, heads, wants):
@@ -269,7 +269,7 @@ def test_where_no_kernel_runs_it_shows_an_example(talk):
     assert talk.still() in shown["text/html"]
     assert "here is a field for a text or a question of your own" in shown["text/html"]
     assert "&lt;c" in talk.still()
-    assert "Head 2.3" in talk.still()
+    assert "Head L2H3" in talk.still()
 
 
 def test_smollm2_fetches_keys_and_chooses_otherwise_without_the_head():
@@ -277,7 +277,7 @@ def test_smollm2_fetches_keys_and_chooses_otherwise_without_the_head():
     text = "The keys that the man with the two large dogs had left on the table"
     talk = OwnConversation(smollm2.load_smollm2(), text)
     assert "keys (token 1)0.745" in plain(talk.looking.attention.value)
-    talk.heads_out.value = "26.0"
+    talk.heads_out.value = "L26H0"
     done(talk)
     assert "taken out" in talk.looking.attention.value
     talk.count.value = 5

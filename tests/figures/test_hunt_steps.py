@@ -1,25 +1,53 @@
-"""The schematic of chapter 17's hunt outlines what no right model shows."""
+"""The schematics of chapter 17's hunt list every fault, and outline what no right model shows."""
 
 import numpy as np
+import pytest
 
-from figures.diagrams.hunt_steps import hunt_steps, never
+from figures.diagrams.hunt_steps import TITLES, hunt_step, outlined, suspect_map
 from figures.widgets.bug_hunt import RIGHT, SHOWN
+from lib.debugging.broken_models import SUSPECTS
 
 SPLIT, MERGE, COLUMNS = "M37", "M38", "M11"
+NAMES = {kind.key: kind.name for kind in SUSPECTS}
+REMAINING = [list(NAMES.values()), ["a", "b", "c"], ["a", "b"], ["a", "b"], ["a"]]
 
 
-def test_the_four_experiments_show_the_numbers_of_both_models():
-    ruled_out = {"heads": SHOWN[MERGE]["heads"], "exact": SHOWN[COLUMNS]["exact"]}
-    figure = hunt_steps(RIGHT, SHOWN[SPLIT], ruled_out)
-    for number in ("0.004", "19.5", "38.4", "4.36", "9.6"):
+def test_the_map_has_each_of_the_twenty_faults_once():
+    figure = suspect_map(NAMES)
+    for name in NAMES.values():
+        assert figure.svg.count(f">{name}<") == 1
+        assert name in figure.alt
+
+
+def test_a_map_without_a_name_for_every_fault_is_refused():
+    with pytest.raises(ValueError, match="keys of STEPS"):
+        suspect_map({"M01": "no scaling"})
+
+
+def test_a_step_shows_the_numbers_of_the_models_and_what_is_left():
+    figure = hunt_step("heads", RIGHT, SHOWN[SPLIT], REMAINING, ("merge", SHOWN[MERGE]["heads"]))
+    for number in ("33", "19.5", "38.4", "4.36", "20", "3", "2"):
         assert f">{number}<" in figure.svg
-    assert "3, 4.5, 16.5, 19.5, 26.4, 33, 38.4 occur nowhere" in figure.alt
+    assert "ruled out: merge: 4, 2, 0, 6 | 0, 60, 4.36, 4.91 | 36, 48, 45, 15" in figure.alt
+    assert "Of 2 faults, 2 left: a, b" in figure.alt
 
 
-def test_only_what_a_right_model_never_shows_is_outlined():
-    future = np.array([[0.0, 2], [0.3, 0], [1.4, 0]])
-    right = np.array([[0.0, 5], [0, 1], [0.7, 1]])
-    assert never("future", future, right).tolist() == [[False, False], [True, False], [False] * 2]
-    assert never("heads", np.array([[5.0, 2]]), right).tolist() == [[False, True]]
-    assert never("exact", np.array([[0.0, 1]]), right[:1]).tolist() == [[False, True]]
-    assert not never("heads", SHOWN[MERGE]["heads"], RIGHT["heads"]).any()
+def test_the_first_step_names_what_is_left_and_counts_the_others():
+    figure = hunt_step("future", RIGHT, SHOWN[SPLIT], REMAINING)
+    assert ">the other 17<" in figure.svg
+    assert ">no scaling<" not in figure.svg
+    assert "Crossed out: no scaling" in figure.alt
+
+
+@pytest.mark.parametrize(("key", "remaining"), [("gelu", REMAINING), ("swap", REMAINING[:3])])
+def test_an_unknown_step_and_a_list_too_few_are_refused(key, remaining):
+    assert list(TITLES) == ["future", "swap", "heads", "exact"]
+    with pytest.raises(ValueError, match="must be one of"):
+        hunt_step(key, RIGHT, SHOWN[SPLIT], remaining)
+
+
+def test_only_what_a_right_model_does_not_show_is_outlined():
+    moved, right = np.array([[0.0, 0.3, 1.4]]), np.array([[0.0, 0, 0.7]])
+    assert outlined(moved, right).tolist() == [[False, True, False]]
+    assert outlined(SHOWN[COLUMNS]["exact"], RIGHT["exact"]).sum() == 5
+    assert not outlined(SHOWN[SPLIT]["exact"], RIGHT["exact"]).any()

@@ -1,6 +1,16 @@
 """The schematics of chapter 16 show what they say, in words too."""
 
-from figures.diagrams.induction import hook_points, induction_circuit, patching
+from figures.diagrams.induction import hook_points, induction_circuit, patching, repetition
+
+
+def test_the_repetition_stands_below_what_it_repeats():
+    figure = repetition([*range(40, 61), 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6], 6)
+    for token in range(40, 61):
+        assert figure.svg.count(f">{token}<") == 1
+    for token in range(1, 7):
+        assert figure.svg.count(f">{token}<") == 2
+    assert "the other 5 are marked as predictable" in figure.alt
+    assert "A text of 32 tokens" in figure.caption
 
 
 def test_the_circuit_writes_after_nine_into_the_vector_of_one_and_predicts_it():
@@ -13,9 +23,10 @@ def test_the_circuit_writes_after_nine_into_the_vector_of_one_and_predicts_it():
 
 def test_the_two_hooks_sit_at_key_and_at_out():
     figure = hook_points()
-    for word in ("query", "key", "value", "out", "1", "2"):
+    for word in ("query", "key", "value", "out"):
         assert f">{word}<" in figure.svg
-    assert "Hook 1 sits at the entrance of key, hook 2 at the entrance of out" in figure.alt
+    assert figure.svg.count(">hook<") == 2
+    assert "One hook sits at the entrance of key, one at the entrance of out" in figure.alt
 
 
 def test_the_patch_goes_from_the_clean_run_into_the_corrupted_one_and_leaves_its_answer_open():

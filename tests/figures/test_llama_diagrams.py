@@ -3,7 +3,13 @@
 import pytest
 
 from figures.diagrams.llama import gate_times_up, shared_kv_heads, two_blocks
-from figures.diagrams.rotary import clock_hands, growing_cache, misplaced_question, two_pairings
+from figures.diagrams.rotary import (
+    clock_hands,
+    growing_cache,
+    misplaced_question,
+    same_angle,
+    two_pairings,
+)
 
 
 def test_the_two_blocks_name_their_parts():
@@ -12,6 +18,8 @@ def test_the_two_blocks_name_their_parts():
         assert word in figure.svg
     for word in ("RMSNorm", "3 KV heads", "12 KV heads"):
         assert word in figure.alt
+    for change in ("position", "RMSNorm", "KV heads", "SwiGLU"):
+        assert change in figure.caption
 
 
 def test_a_gate_multiplies_each_component():
@@ -43,6 +51,23 @@ def test_every_query_head_is_drawn_over_nine_three_and_one_kv_heads():
     assert figure.svg.count(">8<") == 3 + 1  # a query head in each row, a KV head in the first
     assert figure.svg.count(">0<") == 3 + 3
     assert "query heads 0 to 2 read KV head 0" in figure.alt
+
+
+def test_the_arrangement_of_smollm2_is_drawn_alone():
+    figure = shared_kv_heads((3,))
+    assert figure.svg.count(">8<") == 1
+    assert figure.svg.count(">2<") == 2
+    assert "multi-head" not in (figure.svg + figure.alt).lower()
+
+
+def test_the_angle_between_two_hands_depends_on_the_difference_of_their_positions():
+    figure = same_angle()
+    assert figure.svg.count(">100°<") == 2  # 70 + 2 * 40 - (10 + 40), and one position later
+    assert figure.svg.count(">60°<") == 1
+    for position in (2, 3):
+        assert f">query at {position}<" in figure.svg
+        assert f">key at {position - 1}<" in figure.svg
+    assert "40 degrees" in same_angle(step=40).alt
 
 
 def test_the_cache_grows_by_one_column_a_step():

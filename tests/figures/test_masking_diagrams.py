@@ -2,7 +2,13 @@
 
 import pytest
 
-from figures.diagrams.masking import leak_path, padded_strips, padding_broadcast, shifted_strips
+from figures.diagrams.masking import (
+    leak_path,
+    new_row,
+    padded_strips,
+    padding_broadcast,
+    shifted_strips,
+)
 
 
 def test_the_strips_show_each_input_and_its_label():
@@ -30,6 +36,20 @@ def test_a_short_text_is_padded_on_both_sides_and_keeps_its_positions():
     assert figure.svg.count(">pad<") == 4
     assert figure.svg.count(">sees<") == 2
     assert figure.svg.count(">0<") == figure.svg.count(">1<") == 2
+
+
+def test_the_next_token_is_predicted_in_the_last_column():
+    figure = padded_strips(predict=True)
+    assert figure.svg.count(">pad<") == 4
+    assert figure.svg.count(">text 1 is continued after pad<") == 1
+    assert figure.svg.count(">text 1 is continued after owl<") == 1
+
+
+def test_a_new_token_is_a_row_and_a_column():
+    figure = new_row()
+    for token in ("the", "blue", "owl", "sees", "a"):
+        assert figure.svg.count(f">{token}<") == 2
+    assert "over all five keys" in figure.alt
 
 
 def test_one_row_of_real_tokens_serves_every_query():

@@ -51,16 +51,16 @@ def test_the_clock_has_room_for_one_turn():
 def test_heads_are_points_with_the_named_ones_labelled():
     noun, control = np.array([[0.2, 0.9]]), np.array([[0.1, 0.95]])
     figure = heads_against_controls(noun, control, [(0, 1)], label="weight", caption="Points.")
-    assert "head 0.1" in figure.svg
+    assert "L0H1" in figure.svg
     assert "2 points" in figure.alt
-    assert "head 0.1: weight 0.90, control 0.95" in figure.alt
+    assert "L0H1: weight 0.90, control 0.95" in figure.alt
     assert "0.10 above it" in figure.alt
 
 
 def test_a_sentence_shows_its_claim_and_its_controls():
     tokens = ["at", "noon", "dogs", "that", "boys", "saw"]
     figure = sentence_with_controls(tokens, 2, {"other noun": 4}, [0.7, 0.2, 0.1])
-    for text in (*tokens, "the subject", "other noun", "0.70", "0.20", "0.10"):
+    for text in (*tokens, "the subject", "other noun", "0.70", "0.20", "mean 0.10"):
         assert f">{text}<" in figure.svg
     assert "token, saw: 0.70 to the subject, dogs, 0.20 to other noun, boys" in figure.alt
     assert "0.10 on average" in figure.alt
@@ -71,18 +71,28 @@ def test_a_sentence_needs_a_weight_for_each_control():
         sentence_with_controls(["dogs", "that", "ran"], 0, {"other noun": 1}, [0.7, 0.2])
 
 
-SHAPES = {"head": "3.1", "d_v": 4, "d_model": 12, "vocabulary": 5000}
+SHAPES = {"head": "L3H1", "d_v": 4, "d_model": 12, "vocabulary": 5000}
+TOKENS = ["are", "mail"]
 
 
-def test_the_output_of_a_head_shows_what_it_raises():
-    figure = raised_tokens("noon", [("are", 9.4), ("mail", -2.0)], **SHAPES)
-    for text in ("output of head 3.1", "added to noon", "(4,)", "(12,)", "are", "9.4", "mail",
-                 "−2.0", "5,000 products; here 2"):  # fmt: skip
+def test_the_output_of_a_head_shows_what_it_raises_and_lowers_with_each_subject():
+    products = {"dogs": [9.4, -2.0], "dog": [-1.5, 0.3]}
+    figure = raised_tokens("noon", TOKENS, products, **SHAPES)
+    for text in ("output of L3H1", "added to noon", "(4,)", "(12,)", "are", "9.4", "mail", "−2.0",
+                 "−1.5", "0.3", "with dogs", "with dog", "5,000 products; here 2"):  # fmt: skip
         assert f">{text}<" in figure.svg
-    assert "tokens: are 9.4, mail -2.0." in figure.alt
+    assert "with dogs, are 9.4, mail -2.0; with dog, are -1.5, mail 0.3." in figure.alt
 
 
-@pytest.mark.parametrize("products", [[], [("are", -1.0)], [("are", 1.0)] * 13])
-def test_products_that_the_drawing_cannot_hold_are_refused(products):
-    with pytest.raises(ValueError, match="1 to 12 products, one of them positive"):
-        raised_tokens("noon", products, **SHAPES)
+@pytest.mark.parametrize(
+    ("tokens", "products"),
+    [
+        ([], {"dogs": []}),
+        (TOKENS, {}),
+        (TOKENS, {"dogs": [1.0]}),
+        (["are"] * 13, {"a": [1.0] * 13}),
+    ],
+)
+def test_products_that_the_drawing_cannot_hold_are_refused(tokens, products):
+    with pytest.raises(ValueError, match="1 to 12 tokens, and for one or two subjects"):
+        raised_tokens("noon", tokens, products, **SHAPES)

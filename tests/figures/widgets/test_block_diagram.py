@@ -23,8 +23,9 @@ POST = ["residual_stream", "weights", "attention_update", "first_sum", "first_no
 
 
 def block_of_lib(widget: BlockDiagram) -> Block:
-    """The block of lib with the figure's parameters."""
+    """The block of lib with the figure's parameters, and the ReLU as the figure's example has."""
     block = Block(4, 1, 8, norm_first=widget.norm_first).double()
+    block.feed_forward.gelu = torch.nn.ReLU()
     eye = torch.eye(4, dtype=torch.float64)
     with torch.no_grad():
         for layer in (block.attention.query, block.attention.key):
@@ -66,6 +67,8 @@ def test_the_example_is_exact_by_hand():
     np.testing.assert_allclose(steps["first_norm"], patterns, atol=1e-5)
     np.testing.assert_allclose(steps["first_sum"][0], [9, 1, 3, -5], atol=1e-5)
     np.testing.assert_allclose(steps["second_norm"][0], [1.4, -0.2, 0.2, -1.4], atol=1e-5)
+    np.testing.assert_allclose(steps["feed_forward_update"], abs(steps["second_norm"]), atol=1e-12)
+    np.testing.assert_allclose(steps["second_sum"][0], [10.4, 1.2, 3.2, -3.6], atol=1e-5)
     np.testing.assert_allclose(17 * steps["second_norm"][2], [23, 7, -7, -23], atol=1e-4)
 
 

@@ -60,6 +60,43 @@ def test_it_says_what_a_query_takes_in():
         assert text == f"{widget.words[query]} takes in {mixed[0]:.2f} fluffy, {mixed[1]:.2f} blue"
 
 
+def test_equal_keys_share_an_arrow_and_zeros_have_none():
+    shown = call("query_key_grid.js", "arrowsOf", QueryKeyGrid().state)
+    assert [(arrow["name"], arrow["at"]) for arrow in shown["arrows"]] == [
+        ("query of creature", [4, 0]),
+        ("keys of fluffy, blue", [1, 0]),
+        ("key of creature", [0, 1]),
+    ]
+    assert shown["zeros"] == ["key of roamed"]
+    silent = call("query_key_grid.js", "arrowsOf", QueryKeyGrid(query=3).state)
+    assert silent["zeros"] == ["query of roamed", "key of roamed"]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {},
+        {"query": 0},
+        {"tied": True},
+        {"query": 3},
+        {"w_q": [[0, 1], [-3, 2]], "w_k": [[1, 0], [2, -1]]},
+        {"w_q": [[9, 9], [-9, -9]], "w_k": [[-9, 9], [9, -9]]},
+    ],
+)
+def test_no_name_in_the_plane_covers_a_different_one_or_is_cut_off(state):
+    arrows = call("query_key_grid.js", "arrowsOf", QueryKeyGrid(**state).state)["arrows"]
+    plane = call("query_key_grid.js", "places", arrows)
+    names = plane["names"]
+    for i, box in enumerate(names):
+        assert box["left"] >= 0
+        assert box["right"] <= 320
+        assert box["top"] >= 0
+        assert box["bottom"] <= plane["height"]
+        for other in names[:i]:
+            apart = box["left"] >= other["right"] or other["left"] >= box["right"]
+            assert apart or box["top"] >= other["bottom"] or other["top"] >= box["bottom"]
+
+
 def numbers(page: Page) -> np.ndarray:
     """The table on the page."""
     cells = page.locator("table.kit-grid td button").all_inner_texts()

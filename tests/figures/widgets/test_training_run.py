@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from figures.widgets import training_run
-from figures.widgets.training_run import RACES, RECORDED, TrainingRun, unpack
+from figures.widgets.training_run import RACES, RECORDED, TrainingRun, unpack, weights_as_text
 from tests.figures.widgets.node import call
 
 HEADS = RECORDED["layers"] * RECORDED["heads"]
@@ -18,6 +18,12 @@ def test_it_unpacks_the_tables_as_numpy_does(checkpoint):
     text = RECORDED["points"][checkpoint]["weights"]
     shown = call("training_run.js", "unpack", text, N, HEADS)
     np.testing.assert_allclose(shown, unpack(text, N, HEADS), atol=1e-12)
+
+
+@pytest.mark.parametrize("checkpoint", [0, LAST])
+def test_what_is_packed_is_what_was_unpacked(checkpoint):
+    text = RECORDED["points"][checkpoint]["weights"]
+    assert weights_as_text(unpack(text, N, HEADS)) == text
 
 
 def test_every_row_of_weights_sums_to_1_and_sees_no_future():

@@ -15,6 +15,7 @@ from figures.widgets.word_arrows import (
     WordArrows,
     as_word,
     called,
+    head_name,
     percent,
     recording,
 )
@@ -160,7 +161,7 @@ def test_a_piece_of_a_word_is_called_by_the_word_alike_in_the_page_and_in_python
     assert call(TEXT, "calledNext", " Qu", PIECES) == "Qu- of Quill"
     assert call(TEXT, "calledNext", " is", PIECES) == "is"
     still = WordArrows(sentence="name", head=18 * HEADS + 6).still()
-    assert "From -x of Zorvex an arrow of head 18.6 goes back to Qu- of Quill;" in still.alt
+    assert "From -x of Zorvex an arrow of head L18H6 goes back to Qu- of Quill;" in still.alt
     assert "heads: Qu- of Quill 12% and is 0.22%" in still.caption
 
 
@@ -186,34 +187,68 @@ def test_the_first_look_shows_the_arrow_to_keys_and_both_words(widget_page):
     thick = page.locator('g[data-arrow="14,1"] path')
     assert float(thick.get_attribute("stroke-width")) > 6
     readout = page.locator("[data-name=arrows]")
-    expect(readout).to_contain_text("Head 26.0 looks from table back to keys with 0.75")
+    expect(readout).to_contain_text("Head L26H0 looks from table back to keys with 0.75")
     expect(readout).to_contain_text("With all heads, were is 6.3 times as likely as was.")
     expect(page.locator("[data-name=were]")).to_have_text("12%")
     page.get_by_label("key", exact=True).first.check()
     expect(readout).to_contain_text("was is 79 times as likely as were")
 
 
+def test_what_is_for_explorers_is_folded_away_at_first(widget_page):
+    page = widget_page(WordArrows())
+    fold = page.locator("details")
+    summary = fold.locator("summary")
+    shown = page.locator(".kit button:not([role=radio]):visible")
+    expect(fold).not_to_have_attribute("open", "")
+    expect(shown).to_have_count(1)
+    expect(page.locator(".kit-map")).to_be_hidden()
+    summary.press("Enter")
+    expect(page.locator(".kit-map")).to_be_visible()
+    summary.press("Space")
+    expect(shown).to_have_count(1)
+
+
+def test_a_head_that_does_not_answer_is_one_press_away(widget_page):
+    page = widget_page(WordArrows())
+    page.get_by_label("L26H1, which looks mostly at The").check()
+    readout = page.locator("[data-name=arrows]")
+    expect(readout).to_contain_text("Head L26H1 looks from table back to The with 0.95")
+    page.get_by_role("button", name="Take head L26H1 out").click()
+    expect(readout).to_contain_text("Without head L26H1, were is 6.5 times as likely as was.")
+    page.get_by_label("L26H0, which looks mostly at keys").check()
+    expect(page.get_by_role("button", name="Take head L26H0 out")).to_be_visible()
+
+
+def test_a_head_is_named_as_in_papers_and_read_from_both_ways_of_writing_it():
+    assert call(TEXT, "headName", SUBJECT, HEADS) == head_name(SUBJECT) == "L26H0"
+    for name in ("L26H0", "l26h0", " 26.0 "):
+        assert call(TEXT, "headNumber", name, HEADS) == SUBJECT
+    with pytest.raises(Exception, match="A head is written like L26H0; got 26"):
+        call(TEXT, "headNumber", "26", HEADS)
+
+
 def test_a_head_is_taken_out_and_put_back_by_keyboard(widget_page):
     page = widget_page(WordArrows())
-    page.get_by_role("button", name="Take head 26.0 out").press("Enter")
+    page.get_by_role("button", name="Take head L26H0 out").press("Enter")
     expect(page.locator("[data-name=arrows]")).to_contain_text(
-        "Without head 26.0, was is 1.1 times as likely as were."
+        "Without head L26H0, was is 1.1 times as likely as were."
     )
     expect(page.locator("[data-name=was]")).to_have_text("1.9% → 9.6%")
     expect(page.locator("g.kit-gone")).to_have_count(2)
-    page.get_by_role("button", name="Put head 26.0 back").press("Enter")
+    page.get_by_role("button", name="Put head L26H0 back").press("Enter")
     expect(page.locator("[data-name=was]")).to_have_text("1.9%")
 
 
 def test_every_head_and_every_word_is_reached_by_keyboard(widget_page):
     page = widget_page(WordArrows())
     readout = page.locator("[data-name=arrows]")
+    page.locator("summary").press("Enter")
     page.get_by_label("layer", exact=True).press("Home")
     page.get_by_label("head in it").press("End")
-    expect(readout).to_contain_text("Head 0.8 looks from table")
+    expect(readout).to_contain_text("Head L0H8 looks from table")
     word = page.get_by_role("radio", name=re.compile("^table"))
     word.press("ArrowLeft")
-    expect(readout).to_contain_text("Head 0.8 looks from the")
+    expect(readout).to_contain_text("Head L0H8 looks from the")
     page.keyboard.press("Home")
     expect(readout).to_contain_text("The first word can look at nothing but itself.")
 
@@ -221,9 +256,10 @@ def test_every_head_and_every_word_is_reached_by_keyboard(widget_page):
 def test_a_story_and_a_named_head_are_chosen(widget_page):
     page = widget_page(WordArrows())
     readout = page.locator("[data-name=arrows]")
+    page.locator("summary").click()
     page.get_by_label("What comes next?").select_option("a capital")
-    expect(readout).to_contain_text("Head 23.4 looks from is back to France")
-    page.get_by_role("button", name="induction 18.6").click()
+    expect(readout).to_contain_text("Head L23H4 looks from is back to France")
+    page.get_by_role("button", name="L18H6: induction").click()
     expect(readout).to_contain_text("from -x of Zorvex back to Qu- of Quill with")
     expect(page.get_by_role("list", name="The next word")).to_contain_text("Qu- of Quill")
     expect(page.get_by_label("What comes next?")).to_have_value("a name that came before")
@@ -234,6 +270,7 @@ def test_a_story_and_a_named_head_are_chosen(widget_page):
 @pytest.mark.parametrize("name", NAMES)
 def test_it_fits_a_phone_and_fingers(widget_page, name):
     page = widget_page(WordArrows(sentence=name), width=360)
+    page.locator("summary").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     for target in page.locator(".kit button, .kit select, .kit .kit-toggle").all():
         box = target.bounding_box()
@@ -259,5 +296,6 @@ def test_it_fits_a_phone_before_its_width_is_measured(widget_page, browser, monk
 def test_it_is_accessible(widget_page, theme):
     for width in (1000, 360):
         page = widget_page(WordArrows(out=True), width=width, theme=theme)
+        page.locator("summary").click()
         listed = violations(page, ALL)
         assert [line for line in listed if not line.startswith(("page-has", "region"))] == []

@@ -33,12 +33,10 @@ export function offerModel(place) {
     place.append(h("p", { class: "live-status" }, `Not on this device: ${why}. ${recorded}`));
     return;
   }
-  const size = Math.round(model().bytes / 1e6);
+  const size = Math.round(model().bytes / 1e6) + Number(PYTHON_MB);
   const isKept = work.fact("model") === model().file;
   const label = isKept ? "Start SmolLM2" : `Load SmolLM2 (${size} MB, once)`;
-  const cost = isKept
-    ? "It is in this browser already. It takes 0.8 GB of memory."
-    : `Python comes with it (${PYTHON_MB} MB). Both stay in this browser, and it takes 0.8 GB of memory.`;
+  const cost = `It ${isKept ? "is in this browser already" : "stays in this browser"}, and takes 0.8 GB of memory.`;
   const status = h("p", { class: "live-status", role: "status" }, cost);
   const press = async () => {
     start.disabled = true;

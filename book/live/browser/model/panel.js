@@ -2,7 +2,7 @@
 
 import { button, column, frame, h, readout, row, slider, unique } from "../../../../figures/widgets/kit.js";
 import { headMap, stage } from "../../../../figures/widgets/word_arrows_stage.js";
-import { headName } from "../../../../figures/widgets/word_arrows_text.js";
+import { headName, headNumber } from "../../../../figures/widgets/word_arrows_text.js";
 import { Model } from "./worker.js";
 import { bars, changed, report, strongest, unpackRow, visible, wordsIn } from "./views.js";
 import { model as file } from "./offer.js";
@@ -45,8 +45,7 @@ function field(tag, label, attributes) {
 class Panel {
   constructor(place, model, about) {
     Object.assign(this, { place, model, about, out: new Set(), lines: "", key: -1 });
-    const [layer, head] = (place.dataset.head ?? "26.0").split(".").map(Number);
-    this.head = layer * about.heads + head;
+    this.head = headNumber(place.dataset.head ?? "L26H0", about.heads);
     this.before = [...place.childNodes];
     const el = h("div", { class: "live-model" });
     frame(el, "SmolLM2, running in this page", ...this.question(), ...this.answers(), ...this.oneHead(), this.lineOfAttention());
