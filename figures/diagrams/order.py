@@ -133,7 +133,7 @@ def four_ways_in() -> Figure:
         put_box(axes, 62, y, 84, 28, role, linewidth=1.6)
         put_text(axes, 62, y, name, weight="bold")
     for start, end, step in (
-        (62, 108, "1 project"), (140, 174, "2 score"), (206, 232, "3 scale, 4 softmax"),
+        (62, 108, "1 project"), (140, 174, "2 score, 3 scale"), (206, 232, "4 softmax"),
     ):  # fmt: skip
         put_arrow(axes, (62, start), (62, end))
         put_text(axes, 70, (start + end) / 2, step, "muted", ha="left")
@@ -151,7 +151,7 @@ def four_ways_in() -> Figure:
         fig,
         alt="The steps of attention from X to Q and K, to the scores and to the weights. Position "
         "embeddings and sinusoids are added to X, once, before the first layer. In every layer, "
-        "rotary positions rotate Q and K, and biases are added to the scores.",
+        "rotary positions rotate Q and K, and biases are added to the scores after they are scaled.",
         caption="Four ways to tell the position, and the step at which each one enters.",
     )
 

@@ -12,8 +12,6 @@ from figures.svg import Figure
 
 POSITIONS = (0, 1, 2, 3, 10, 100)
 SPEEDS = {"1": 1.0, "0.1": 0.1, "0.01": 0.01}
-DEGREES = {"fast": 30, "slow": 5}  # of a hand, for each position
-FEW = (0, 2, 3, 5, 12)  # positions
 
 
 def position_clocks() -> Figure:
@@ -40,32 +38,6 @@ def position_clocks() -> Figure:
         caption="Fast hands tell neighbours apart, slow hands tell near from far. "
         "Each hand contributes its height and its horizontal coordinate, a sine and a cosine.",
     )
-
-
-def two_hands() -> Figure:
-    """Draw a fast hand and a slow hand (rows) at a few positions (columns)."""
-    fig, axes = plots.canvas(360, 190)
-    for column, position in enumerate(FEW):
-        axes.text(column, -0.72, str(position), ha="center", va="center")
-        for row, degrees in enumerate(DEGREES.values()):
-            _clock(axes, column, row, math.radians(position * degrees))
-    for row, (name, degrees) in enumerate(DEGREES.items()):
-        axes.text(-0.62, row, f"{name} hand,\n{degrees}° each", ha="right", va="center")
-    axes.text(-0.62, -0.72, "position", ha="right", va="center", color=palette.light("muted"))
-    axes.set(xlim=(-1.9, len(FEW) - 0.5), ylim=(1.5, -1.0), aspect="equal")
-    axes.axis("off")
-    named = {
-        name: ", ".join(f"{position * degrees}° at {position}" for position in FEW)
-        for name, degrees in DEGREES.items()
-    }
-    return plots.figure(
-        fig,
-        alt="Two clock hands at the positions " + ", ".join(str(position) for position in FEW)
-        + "".join(f". The {name} hand has turned by {turns}" for name, turns in named.items())
-        + ". Both point to the right at position 0 and turn counter-clockwise.",
-        caption="Three positions back is a quarter turn of the fast hand: from 3 to 0, and from 5 "
-        "to 2. At 0 and 12 the fast hand is the same; the slow hand is not.",
-    )  # fmt: skip
 
 
 def positions_as_hands(
