@@ -778,8 +778,8 @@ EXERCISE = Exercise(
             ],
         ),
         Task(
-            id="16.5", name="price", title="How much the loss rises without a head", difficulty=2, importance=5,
-            minutes=10, reference=price, cases=loss_cases,
+            id="16.5", name="price", title="How much the loss rises without a head", difficulty=2,
+            importance=5, minutes=10, reference=price, cases=loss_cases,
             read=f"{PAGE}#a-hook-and-what-it-removes",
             wrong=[
                 Wrong("M415", of_losses(lambda without, whole: whole - without)),

@@ -151,7 +151,7 @@ def four_ways_in() -> Figure:
         fig,
         alt="The steps of attention from X to Q and K, to the scores and to the weights. Position "
         "embeddings and sinusoids are added to X, once, before the first layer. In every layer, "
-        "rotary positions rotate Q and K, and biases are added to the scores after they are scaled.",
+        "rotary positions rotate Q and K, and biases are added to the scores after the scaling.",
         caption="Four ways to tell the position, and the step at which each one enters.",
     )
 

@@ -3,14 +3,7 @@
 import pytest
 
 from figures.diagrams.five_steps import WEIGHTS, five_steps
-from figures.diagrams.position_clocks import (
-    DEGREES,
-    FEW,
-    POSITIONS,
-    SPEEDS,
-    position_clocks,
-    two_hands,
-)
+from figures.diagrams.position_clocks import POSITIONS, SPEEDS, position_clocks
 
 
 def test_the_five_steps_name_every_array_and_its_shape():
@@ -30,13 +23,3 @@ def test_the_clocks_show_three_speeds_at_six_positions():
     figure = position_clocks()
     assert figure.svg.count("<path") >= 2 * len(POSITIONS) * len(SPEEDS)
     assert "1 radian at position 10" in figure.alt
-
-
-def test_three_positions_back_is_a_quarter_turn_of_the_fast_hand_and_twelve_a_whole_one():
-    figure = two_hands()
-    assert DEGREES["fast"] * 3 == 90
-    assert {0, 3} | {2, 5} | {12} == set(FEW)
-    assert DEGREES["fast"] * 12 % 360 == 0 != DEGREES["slow"] * 12 % 360
-    assert (
-        "fast hand has turned by 0° at 0, 60° at 2, 90° at 3, 150° at 5, 360° at 12" in figure.alt
-    )
