@@ -25,7 +25,8 @@ def relation_of(task: Task, case: Case, truth: Intermediate, step: Step, others:
     """
     for values in readings(step, truth.value):
         words = (
-            _transposed(truth.value, values)
+            _hidden_rows(truth.value, values)
+            or _transposed(truth.value, values)
             or _unmasked(truth.value, values)
             or _unnormalised(truth.value, values)
             or _scaled(task, case, truth.value, values, others)
@@ -33,6 +34,16 @@ def relation_of(task: Task, case: Case, truth: Intermediate, step: Step, others:
         if words:
             return words
     return ""
+
+
+def _hidden_rows(truth: np.ndarray, values: np.ndarray) -> str:
+    """For scores, of which some row is hidden whole, and is not in the truth."""
+    if values.shape != truth.shape or values.ndim < 1 or not np.isneginf(values).any():
+        return ""
+    hidden = np.isneginf(values).all(-1) & ~np.isneginf(truth).all(-1)
+    return (
+        "-inf in every entry of a row, so this query may attend to no key" if hidden.any() else ""
+    )
 
 
 def _transposed(truth: np.ndarray, values: np.ndarray) -> str:
@@ -77,7 +88,8 @@ def _scaled(task: Task, case: Case, truth: np.ndarray, values: np.ndarray, other
         known = f", and {number(factor)} = {name}" if name else ""
         return "" if by_accident else f"{number(factor)} times the right value{known}"
     gap = _gap(truth, values)
-    return f"the right value plus {number(gap)}" if gap is not None and abs(gap) > 1e-6 else ""
+    told = gap is not None and np.isfinite(gap) and abs(gap) > 1e-6
+    return f"the right value plus {number(gap)}" if told else ""
 
 
 def _factor(truth: np.ndarray, values: np.ndarray) -> float | None:
