@@ -28,6 +28,7 @@ from checks.run.call import observe
 from checks.run.compare import compare
 from checks.run.nodes import Strange
 from checks.run.plain_data import plain
+from checks.task import Measured
 
 HALF = {
     f"checks.run.{name}"
@@ -171,6 +172,37 @@ class TestStatuses:
         verdict = judge(SCORES, answer)
         assert verdict.status == "too slow"
         assert "loop" in repr(verdict)
+
+    def test_a_training_run_has_more_time_than_other_answers(self, monkeypatch):
+        monkeypatch.setattr(call, "SECONDS", 0.1)
+
+        def answer(q, k):
+            time.sleep(0.2)
+            return scores(q, k)
+
+        assert judge(SCORES, answer).status == "too slow"
+        assert judge(replace(SCORES, slow=True), answer).passed
+
+    def test_an_answer_that_is_too_slow_the_second_time_is_not_called_unsteady(self, monkeypatch):
+        monkeypatch.setattr(call, "SECONDS", 0.2)
+        calls = []
+
+        def answer(q, k):
+            calls.append(1)
+            time.sleep(0.4 * (len(calls) > len(SCORES.draw())))
+            return scores(q, k)
+
+        assert judge(SCORES, answer).status == "too slow"
+
+    def test_the_numbers_behind_a_measure_are_told_after_a_pass_only(self):
+        def measure(handed, q, k):
+            return Measured("low" if handed < 1 else "high", f"The loss is {handed:.2f}.")
+
+        task = replace(SCORES, reference=lambda q, k: 0.5, measure=measure)
+        assert "The loss is 0.25." in judge(task, lambda q, k: 0.25).sentences
+        refused = judge(task, lambda q, k: 2.0)
+        assert not refused.passed
+        assert "The loss" not in repr(refused)
 
     def test_a_reference_may_be_slow_for_its_first_call_may_import_much(self, monkeypatch):
         monkeypatch.setattr(call, "SECONDS", 0.1)

@@ -155,3 +155,20 @@ def test_a_task_whose_arguments_are_functions_has_no_steps_of_the_learner_s():
 def test_only_what_fits_on_every_case_names_a_factor():
     source = HEAD + "    s = q @ k.T / 1.7\n" + SOFTMAX + "    return w @ v + 1"
     assert "times the right value." in told(source)
+
+
+STACK = "def run_stack(x, projections, mask):\n    for a, b, c in projections:\n"
+
+
+def test_of_what_a_definition_of_the_course_computes_no_step_is_missed():
+    from lib.attention.dot_product import attend
+
+    source = STACK + "        x = attend(x @ a, x @ b, x @ c, mask).output + x * 0.7\n    return x"
+    given = {"np": np, "attend": attend}
+    words = " ".join(grade_source(task("8.6"), source, given).sentences)
+    assert "none of your steps" not in words
+
+
+def test_a_value_that_no_step_gives_is_said_to_be_missing():
+    source = HEAD + SCORES + "    return np.tanh(s) @ v"
+    assert "In our solution the weights come next; none of your steps gives them." in told(source)
