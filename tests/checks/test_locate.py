@@ -163,9 +163,13 @@ STACK = "def run_stack(x, projections, mask):\n    for a, b, c in projections:\n
 def test_of_what_a_definition_of_the_course_computes_no_step_is_missed():
     from lib.attention.dot_product import attend
 
-    source = STACK + "        x = attend(x @ a, x @ b, x @ c, mask).output + x * 0.7\n    return x"
+    source = (
+        STACK
+        + "        x = x + attend(np.sin(x @ a) * 2.3, x @ b, x @ c, mask).output\n    return x"
+    )
     given = {"np": np, "attend": attend}
     words = " ".join(grade_source(task("8.6"), source, given).sentences)
+    assert "these are the values" in words
     assert "none of your steps" not in words
 
 
