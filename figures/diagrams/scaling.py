@@ -182,7 +182,7 @@ def divisor_curve(
     )
     return plots.figure(
         fig,
-        alt=f"dw/dr against the divisor c on a logarithmic axis, for d_k = {d_k}. Each curve is a "
+        alt=f"The derivative dw/dr against the divisor c on a logarithmic axis, for d_k = {d_k}. Each curve is a "
         f"hill. {numbers}.",
         caption=f"How far the weight moves per unit of the raw difference, for d_k = {d_k}. Too "
         "small a divisor saturates the softmax, too large a one shrinks every step; the square "
