@@ -182,8 +182,8 @@ def divisor_curve(
     )
     return plots.figure(
         fig,
-        alt=f"The derivative dw/dr against the divisor c on a logarithmic axis, for d_k = {d_k}. Each curve is a "
-        f"hill. {numbers}.",
+        alt="The derivative dw/dr against the divisor c on a logarithmic axis, "
+        f"for d_k = {d_k}. Each curve is a hill. {numbers}.",
         caption=f"How far the weight moves per unit of the raw difference, for d_k = {d_k}. Too "
         "small a divisor saturates the softmax, too large a one shrinks every step; the square "
         "root is near the top.",
