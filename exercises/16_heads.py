@@ -356,7 +356,8 @@ def mixes_the_same(answer, case):
 def is_another_row(answer, case):
     row, (weights, _) = row_of(answer, case), arrays_of(case)
     gap = np.abs(row - weights).max()
-    return bool(gap >= 0.01) or f"no weight moves by more than {gap:.3g}"
+    moved = f"no weight moves by more than {gap:.3g}" if gap > 1e-9 else "no weight moves"
+    return bool(gap >= 0.01) or moved
 
 
 def too_far(weights, values):

@@ -348,6 +348,10 @@ EXERCISE = Exercise(
     title="GPT-2 from an empty file",
     tasks=[
         Task(
+            id="17.10", name="hunts", title="Four hunts", difficulty=3, importance=5, minutes=25,
+            reference=HUNTS, wrong=HUNTS_WRONG, read="chapters/17_capstone.html#one-hunt",
+        ),
+        Task(
             id="17.1", name="gpt2", title="The empty file", difficulty=5, importance=5,
             minutes=120, reference=gpt2, cases=model_cases, wrong=wrongs(MODELS), laws=LAWS,
             read="chapters/12_gpt2.html#the-whole-model-on-one-screen",
@@ -405,10 +409,6 @@ EXERCISE = Exercise(
             reference=generate, cases=generate_cases, wrong=GENERATE_WRONG,
             read="chapters/12_gpt2.html#from-a-row-of-logits-to-a-token",
             laws=[Law(None, "in two calls as in one", in_two_calls)],
-        ),
-        Task(
-            id="17.10", name="hunts", title="Four hunts", difficulty=3, importance=5, minutes=25,
-            reference=HUNTS, wrong=HUNTS_WRONG, read="chapters/17_capstone.html#one-hunt",
         ),
     ],
 )  # fmt: skip

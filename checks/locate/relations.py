@@ -88,8 +88,8 @@ def _scaled(task: Task, case: Case, truth: np.ndarray, values: np.ndarray, other
         known = f", and {number(factor)} = {name}" if name else ""
         return "" if by_accident else f"{number(factor)} times the right value{known}"
     gap = _gap(truth, values)
-    told = gap is not None and np.isfinite(gap) and abs(gap) > 1e-6
-    return f"the right value plus {number(gap)}" if told else ""
+    shifted = gap is not None and np.isfinite(gap) and abs(gap) > 1e-6
+    return f"the right value plus {number(gap)}" if shifted else ""
 
 
 def _factor(truth: np.ndarray, values: np.ndarray) -> float | None:

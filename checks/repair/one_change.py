@@ -24,7 +24,8 @@ from checks.run.trial import Compared, same_outcome
 from checks.status import Status
 from checks.task import Task
 
-SECONDS = 20.0  # for all changes together, which take 2; the limits in number end the search
+SECONDS = 20.0  # of the processor for all changes, which take 2; the numbers below end the search
+LONGEST = 60.0  # seconds by the clock, for an answer that sleeps
 SLOWER = 20  # times as long as the answer itself a changed one may take
 LEAST_SECONDS = 0.2
 MOST = 1500  # changes
@@ -65,8 +66,8 @@ def one_change(
         definition = definition_of(answer, task.name)
     if definition is None:
         return Changes()
-    end = time.monotonic() + SECONDS
-    search = Search(task, library, compared, definition, end, MOST_BRIEF if brief else MOST)
+    ends = time.process_time() + SECONDS, time.monotonic() + LONGEST
+    search = Search(task, library, compared, definition, ends, MOST_BRIEF if brief else MOST)
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         if not _is_the_same(search):
             return Changes()
@@ -139,7 +140,7 @@ def _repairs_of_two(search: Search) -> list[Repair]:
     for first, second in itertools.combinations(edits, 2):
         if (first.kind == "operators") != (second.kind == "operators"):
             continue  # a minus may cancel what is too much elsewhere
-        if time.monotonic() > search.end:
+        if search.is_over():
             return []
         with first.made(), second.made():
             if ALL in search.right_parts():
