@@ -27,6 +27,17 @@ def _sigmoid(scores):
 
 # 6.1 Three weights by hand
 
+
+def _sum_subtracted(scores):
+    low = scores - scores.max(-1, keepdims=True)
+    return low - np.exp(low).sum(-1, keepdims=True)
+
+
+def _divided_by_logarithm(scores):
+    low = scores - scores.max(-1, keepdims=True)
+    return low / np.log(np.exp(low).sum(-1, keepdims=True))
+
+
 LOGARITHMS = np.log(np.array([1.0, 2.0, 5.0]))
 BY_HAND = [
     Wrong("M161", LOGARITHMS / LOGARITHMS.sum()),
@@ -325,6 +336,7 @@ LOGARITHM = [
     Wrong("M11", lambda scores: functional.log_softmax(scores, 0)),
     Wrong("M12", lambda scores: functional.log_softmax(scores.reshape(-1)).reshape(scores.shape)),
     Wrong("M167", lambda scores: functional.log_softmax(scores) / math.log(2)),
+    *(Wrong("M1060", wrong) for wrong in (_sum_subtracted, _divided_by_logarithm)),
     Wrong("M947", lambda scores: -functional.log_softmax(scores)),
     Wrong("M947+M93", lambda scores: -np.log(functional.softmax(scores))),
 ]

@@ -217,6 +217,8 @@ STREAM_WRONG = [
     Wrong("M10", lambda x, a, v, w: x + a @ v @ w.T),
     Wrong("M1049", lambda x, a, v, w: a @ (x + v @ w)),
     Wrong("M1049", lambda x, a, v, w: (x + a @ v) @ w),
+    Wrong("M1061", lambda x, a, v, w: x @ w + a @ v),
+    Wrong("M1061", lambda x, a, v, w: x + v @ w),
 ]
 
 
@@ -283,6 +285,12 @@ def twice_the_neighbour(x):
     return x + np.roll(x, 1, axis=0)
 
 
+def with_cancelling_positions(x):
+    """Positions that neither the sum of all numbers nor that of a token's features shows."""
+    steps = np.arange(len(x))[:, None] * np.array([1.0, -1.0, 0.0, 0.0])
+    return x + steps
+
+
 def equivariance_cases(rng):
     x, cycle = rng.normal(size=(5, 4)), np.array([2, 0, 1, 4, 3])
     candidates = {
@@ -293,6 +301,7 @@ def equivariance_cases(rng):
         "each token plus its left neighbour": twice_the_neighbour,
         "each feature sorted": lambda tokens: np.sort(tokens, axis=0),
         "this very permutation, and no other commutes with it": lambda tokens: tokens[cycle],
+        "a step for each position that cancels over the features": with_cancelling_positions,
         "1 added to the last token": lambda tokens: tokens + np.eye(len(tokens))[-1][:, None],
     }
     cases = [Case((f, x, cycle), about=name) for name, f in candidates.items()]
@@ -300,9 +309,13 @@ def equivariance_cases(rng):
     return [*cases, Case((attend_to_self, x, swap), about="self-attention, two tokens swapped")]
 
 
-def a_dot_product(f, x, permutation):
+def sums_compared(axis):
     """Two tables whose sums agree need not agree."""
-    return bool(np.isclose(f(x[permutation]).sum(), f(x).sum()))
+
+    def answer(f, x, permutation):
+        return bool(np.allclose(f(x[permutation]).sum(axis), f(x)[permutation].sum(axis)))
+
+    return answer
 
 
 # 7.7 ----------------------------------------------------------------------------------------
@@ -445,7 +458,7 @@ EXERCISE = Exercise(
                 Wrong("M99", lambda f, x, p: bool(np.allclose(f(x[p]), f(x)))),
                 Wrong("M100", lambda f, x, p: bool(
                     np.allclose(f(x[p]), f(x)[np.argsort(p)]))),
-                Wrong("M101", a_dot_product),
+                *(Wrong("M101", sums_compared(axis)) for axis in (None, 0, 1)),
                 Wrong("M989", lambda f, x, p: bool(
                     np.allclose(np.sort(f(x[p]), axis=0), np.sort(f(x), axis=0)))),
                 Wrong("M672", lambda f, x, p: f(x[p]) == f(x)[p]),

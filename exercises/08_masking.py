@@ -464,6 +464,12 @@ def mean_of_the_past(x):
     return np.cumsum(x, axis=0) / np.arange(1, len(x) + 1)[:, None]
 
 
+def attend_to_normalised(x):
+    """A layer that reads all tokens, and of each only how its components differ."""
+    read = (x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True)
+    return x + attend(read, read, read).output
+
+
 def causality_cases(rng):
     x = rng.normal(size=(5, 3))
     candidates = {
@@ -475,6 +481,7 @@ def causality_cases(rng):
         "a causal mask, but the third token sees the fourth": with_one_cell_more(2, 3),
         "every token sees itself and the last": attend_to_itself_and_the_end,
         "the mean of what came so far": mean_of_the_past,
+        "pre-norm attention without a mask": attend_to_normalised,
     }
     return [Case((f, x), about=name) for name, f in candidates.items()]
 
@@ -485,6 +492,8 @@ def everything_before(first):
 
 CAUSALITY_WRONG = [
     Wrong("M230", lambda f, x: unmoved(f, x, [len(x) - 1], everything_before)),
+    Wrong("M230", lambda f, x: any(
+        unmoved(f, x, [first], everything_before) for first in range(1, len(x)))),
     Wrong("M231", lambda f, x: unmoved(f, x, range(1, len(x)), lambda first: slice(0, 1))),
     Wrong("M119", lambda f, x: unmoved(f, x, range(1, len(x)), lambda first: slice(None))),
     Wrong("M233", lambda f, x: unmoved(

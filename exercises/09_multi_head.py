@@ -316,7 +316,7 @@ def prune_cases(rng):
         about = f"{heads} heads of d_v = {d_v}, d_model = {d_model}, prune head {head}"
         return Case((rng.normal(size=(heads * d_v, d_model)), heads, head), about=about)
 
-    return [draw(2, 2, 4, 0), draw(3, 5, 15, 1), draw(3, 2, 7, 1)]
+    return [draw(2, 2, 4, 0), draw(3, 5, 15, 1), draw(3, 2, 7, 1), draw(2, 3, 4, 1)]
 
 
 def prune_columns(w_o, heads, head):
@@ -379,6 +379,12 @@ def rank_cases(rng):
     def small(w_v, w_o, heads, head):
         return Case((w_v / 1e4, w_o / 1e4, heads, head), about="all numbers near 1/10000")
 
+    def turning():
+        """A map of rank 2 that brings one of its directions to the other, which goes to 0."""
+        w_v, w_o = rng.normal(size=(2, 6, 6))
+        w_o[:3] = np.array([[0, 1, 0], [0, 0, 0], [0, 0, 1.0]]) @ np.linalg.pinv(w_v[:, :3])
+        return Case((w_v, w_o, 2, 0), about="what it writes in one direction, it reads in another")
+
     def meeting():
         """Slices of ranks 2 and 2 whose product has rank 1, and a singular value of 1e-8."""
         w_v, w_o = rng.normal(size=(2, 6, 6))
@@ -388,7 +394,12 @@ def rank_cases(rng):
         return Case((w_v, w_o, 2, 1), about="what one slice writes, the other hardly reads")
 
     return [draw(6, 2, 1), draw(15, 3, 0), draw(14, 2, 1, rows=2, columns=3, rows_of_v=4),
-            small(*draw(6, 3, 1).args), meeting()]  # fmt: skip
+            small(*draw(6, 3, 1).args), meeting(), turning()]  # fmt: skip
+
+
+def rank_by_eigenvalues(w_v, w_o, heads, head):
+    values = np.abs(np.linalg.eigvals(value_map(w_v, w_o, heads, head)))
+    return int((values > 1e-6 * values.max()).sum())
 
 
 def rank_by_columns(w_v, w_o, heads, head):
@@ -494,6 +505,9 @@ EXERCISE = Exercise(
                 Wrong("M122", lambda w_v, w_o, heads, head: w_v.shape[1] // heads),
                 Wrong("M124", rank_by_columns),
                 Wrong("M330", rank_by_rows),
+                Wrong("M1062", lambda w_v, w_o, heads, head: rank_of(rows_of(w_v.T, heads)[head])),
+                Wrong("M1062", lambda w_v, w_o, heads, head: rank_of(rows_of(w_o, heads)[head])),
+                Wrong("M1063", rank_by_eigenvalues),
                 Wrong("M128", lambda *args: rank_of(value_map(*args), above=0)),
             ],
         ),

@@ -372,6 +372,8 @@ RATE_WRONG = [
     Wrong("M318", lambda a, s, p: 1 - np.mean(precision_and_recall(a, s, p))),
     Wrong("M318", lambda a, s, p: 1 - 2 / sum(1 / x for x in precision_and_recall(a, s, p))),
     Wrong("M151", lambda a, s, p: ((a & s).sum() + (a & p).sum()) / (a.sum() + s.sum())),
+    Wrong("M1058", lambda a, s, p: 1 - (a & s).sum() + (a & p).sum() / (a.sum() + s.sum())),
+    Wrong("M1058", lambda a, s, p: 1 - ((a & s).sum() + (a & p).sum() / (a.sum() + s.sum()))),
 ]
 
 

@@ -329,7 +329,8 @@ def encoder_layer(x, p, heads, *, activation=exact, order=(0, 1, 2), stored=(), 
         return linear(output, "out_proj") if project else output
 
     def think(x):
-        return linear(activation(linear(x, "linear1")), "linear2")
+        activated = activation(linear(x, "linear1"))
+        return linear(activated, "linear2")
 
     def norm(i):
         return lambda x: normal(x, p[f"norm{i}_weight"], p[f"norm{i}_bias"])
@@ -401,6 +402,8 @@ LAYER_WRONG = [
     Wrong("M194", one_head), Wrong("M195", layer_wrong(mask=causal)),
     Wrong("M51", layer_wrong(normal=lambda *args: norm_unbiased(*args, 1e-5))),
     Wrong("M52", layer_wrong(normal=norm_outside)),
+    *(Wrong("M226", layer_wrong(normal=lambda *args, eps=eps: functional.layer_norm(*args, eps)))
+      for eps in (0, 1e-6, 1e-8, 1e-12)),
     Wrong("M234", layer_wrong(normal=lambda x, *dress: functional.layer_norm(x))),
     Wrong("M50", layer_wrong(frame=post_norm)),
     Wrong("M50+M55", layer_wrong(frame=post_norm, activation=relu)),

@@ -268,6 +268,12 @@ def zero_or_one(otherwise):
 SHIFT_WRONG = [
     *(Wrong("M880", lambda loss, vocab, shift=shift: shift) for shift in SHIFTS),
     Wrong("M881", lambda loss, vocab: max(SHIFTS, key=lambda by: probed(loss, vocab, by))),
+    Wrong(
+        "M881",
+        lambda loss, vocab: max(
+            SHIFTS, key=lambda by: loss(5 * np.eye(vocab, k=by), np.arange(vocab))
+        ),
+    ),
     Wrong("M882", lambda loss, vocab: -find_shift(loss, vocab)),
     Wrong("M882", lambda loss, vocab: min(SHIFTS, key=lambda by: probed(loss, vocab, -by))),
     *(Wrong("M883", zero_or_one({-1: before, 2: after})) for before in (0, 1) for after in (0, 1)),

@@ -181,6 +181,11 @@ def adamw_with(**changes):
     return lambda *args: adamw(*args, **changes)
 
 
+def old_and_new_exchanged(w, gradient, m, v, *rest):
+    m, v = (old * (1 - beta) / beta for old, beta in zip((m, v), BETAS, strict=True))
+    return adamw(w, gradient, m, v, *rest, shares=BETAS)
+
+
 def old_means(w, gradient, m, v, step, rate, decay):
     """A step by the means as they were; the new ones are kept for the next."""
     new = adamw(w, gradient, m, v, step, rate, decay)
@@ -558,6 +563,7 @@ EXERCISE = Exercise(
                 Wrong("M269", adamw_with(shrink=nothing)),
                 Wrong("M963", adamw_with(shrink=lambda rate, decay: decay)),
                 Wrong("M269", adamw_with(last=True)),
+                Wrong("M1057", old_and_new_exchanged),
                 Wrong("M270", adamw_with(corrected="")),
                 Wrong("M270", adamw_with(corrected="m")),
                 Wrong("M270", adamw_with(corrected="v")),
@@ -649,6 +655,7 @@ EXERCISE = Exercise(
                 Wrong("M271", lambda losses, tokens: np.exp((losses * tokens).sum())),
                 Wrong("M271", lambda losses, tokens: np.exp(losses.sum())),
                 Wrong("M271", lambda losses, tokens: np.exp(losses.sum() / tokens.sum())),
+                Wrong("M271", lambda losses, tokens: np.exp((losses / tokens).sum())),
                 Wrong("M271", lambda losses, tokens: np.exp((losses * tokens).mean())),
             ],
         ),
@@ -663,8 +670,8 @@ EXERCISE = Exercise(
                     losses, surprisal, count=len(losses))),
                 *(Wrong("M277", tokens_counted(*how)) for how in (
                     (0, np.size), (0, len), (1, len), (0, width), (1, width))),
-                Wrong("M277", lambda losses, surprisal: too_good(
-                    losses, surprisal, count=losses.size)),
+                *(Wrong("M277", lambda losses, surprisal, count=count: too_good(
+                    losses, surprisal, count=count(losses))) for count in (np.size, width)),
                 Wrong("M373", lambda losses, surprisal: too_good(surprisal, losses)),
                 Wrong("M373", lambda losses, surprisal: abs(too_good(losses, surprisal))),
                 Wrong("M373", lambda losses, surprisal: too_good(-abs(surprisal - losses), 0)),

@@ -26,6 +26,11 @@ def multiply_adds(n, d_model, heads, d_ff, *, maps=4, table=2, inner=2, per_head
     return maps * rows * d_model**2, pairs, inner * rows * d_model * d_ff
 
 
+def causal_pairs(n, *sizes):
+    first, pairs, last = multiply_adds(n, *sizes)
+    return first, pairs * (n + 1) // (2 * n), last
+
+
 def operation_cases(rng):
     n, heads, d_k, d_ff = rng.integers((9, 2, 3, 20), (300, 9, 40, 500)).tolist()
     drawn = n, heads * d_k, heads, d_ff
@@ -249,6 +254,12 @@ def by_index(choose):
     return wrong
 
 
+def dealt_values(q, k, v):
+    """Keys shared by neighbours, and values dealt out in turn."""
+    i = np.arange(len(q))
+    return attend(q, k[i * len(k) // len(q)], v[i % len(v)]).output
+
+
 def group_cases(rng):
     def draw(heads, groups, n, keys, d_k, d_v):
         shapes = (heads, n, d_k), (groups, keys, d_k), (groups, keys, d_v)
@@ -370,6 +381,7 @@ EXERCISE = Exercise(
             wrong=[
                 Wrong("M290", lambda *sizes: multiply_adds(*sizes, per_head=True)),
                 Wrong("M291", lambda *sizes: multiply_adds(*sizes, table=1)),
+                Wrong("M1053", causal_pairs),
                 Wrong("M1043", lambda *sizes: multiply_adds(*sizes, maps=3)),
                 Wrong("M292", lambda n, d, heads, d_ff: multiply_adds(n, d, heads, 4 * d)),
                 Wrong("M293", lambda *sizes: multiply_adds(*sizes, tokens=1)),
@@ -388,6 +400,8 @@ EXERCISE = Exercise(
                 Wrong("M292", lambda d_model, d_ff: 6 * d_model),
                 Wrong("M1043", lambda d_model, d_ff: 1.5 * d_model + d_ff),
                 Wrong("M326", lambda d_model, d_ff: 2 * d_model + d_ff / 2),
+                Wrong("M1052", lambda d_model, d_ff: 4 * d_model**2 + 2 * d_model * d_ff),
+                Wrong("M1052", lambda d_model, d_ff: (4 * d_model**2 + 2 * d_model * d_ff) / 2),
             ],
         ),
         Task(
@@ -461,6 +475,7 @@ EXERCISE = Exercise(
             reference=share, cases=group_cases, read=f"{PAGE}#grouped-heads-and-windows",
             wrong=[
                 Wrong("M324", by_index(lambda i, heads, groups: i % groups)),
+                Wrong("M1059", dealt_values),
                 Wrong("M325", by_index(lambda i, heads, groups: 0)),
                 Wrong("M325", lambda q, k, v: attend(q, k.mean(0), v.mean(0)).output),
                 Wrong("M01", lambda q, k, v: grouped(q * np.sqrt(q.shape[-1]), k, v).output),

@@ -566,6 +566,17 @@ def numbers_of_the_means(x, labels, control, train):
     return results[0], results[0] - results[1]
 
 
+def by_dot_product(x, labels, control, train):
+    """The mean with the largest dot product in place of the nearest."""
+
+    def share(names):
+        kinds = np.unique(names[train])
+        means = np.stack([x[train & (names == kind)].mean(0) for kind in kinds])
+        return np.mean(kinds[(x[~train] @ means.T).argmax(1)] == names[~train])
+
+    return share(labels), share(labels) - share(control)
+
+
 def control_in_training(x, labels, control, train):
     on_labels = accuracy(x, labels, train, ~train)
     return on_labels, on_labels - accuracy(x, control, train, train)
@@ -811,10 +822,10 @@ EXERCISE = Exercise(
             read=f"{DEEPER}#two-attention-matrices-one-output",
             laws=[
                 Law(None, "a row with one weight for each token", is_a_row),
-                Law("M423", "another row than the one given", is_another_row),
                 Law("M420", "no weight is below 0", none_below_zero),
                 Law("M421", "the weights sum to 1", sums_to_one),
                 Law("M422", "the output is the same", mixes_the_same),
+                Law("M423", "another row than the one given", is_another_row),
             ],
             wrong=[
                 Wrong("M423", lambda weights, values: weights),
@@ -872,6 +883,7 @@ EXERCISE = Exercise(
                 Wrong("M959", probe_with(second=lambda accuracy, control: control - accuracy)),
                 Wrong("M959", probe_with(second=lambda accuracy, control: accuracy / control)),
                 Wrong("M958", numbers_of_the_means),
+                Wrong("M1056", by_dot_product),
                 Wrong("M427", control_in_training),
                 Wrong("M428", gap_of_training),
                 Wrong("M428", chance_taken_off),

@@ -197,10 +197,12 @@ def loss_cases(rng):
     arguments = np.log([[1.0, 2, 3], [1, 4, 5], [7, 1, 1]]), np.array([0, 1, 2])
     sure = np.array([[0.0, -900, 1], [1, 0, -1], [0, 0, 0]]), np.array([0, 1, 0])
     high = rng.normal(size=(3, 5)) + 1000, np.array([3, 1, 4])
+    steps = rng.normal(size=(3, 5)) + np.array([[900], [0], [-900]]), np.array([2, 0, 3])
     return [
         Case(arguments, about="the second token had the weight 2/6, the third 5/10"),
         Case(sure, about="a token that was thought all but impossible came next"),
         Case(high, about="every logit is near 1000"),
+        Case(steps, about="the logits of the positions are far apart"),
         draw(2, 5, vocab=7),
         draw(2, 3, 5, vocab=11),
     ]
@@ -348,10 +350,6 @@ EXERCISE = Exercise(
     title="GPT-2 from an empty file",
     tasks=[
         Task(
-            id="17.10", name="hunts", title="Four hunts", difficulty=3, importance=5, minutes=25,
-            reference=HUNTS, wrong=HUNTS_WRONG, read="chapters/17_capstone.html#one-hunt",
-        ),
-        Task(
             id="17.1", name="gpt2", title="The empty file", difficulty=5, importance=5,
             minutes=120, reference=gpt2, cases=model_cases, wrong=wrongs(MODELS), laws=LAWS,
             read="chapters/12_gpt2.html#the-whole-model-on-one-screen",
@@ -409,6 +407,10 @@ EXERCISE = Exercise(
             reference=generate, cases=generate_cases, wrong=GENERATE_WRONG,
             read="chapters/12_gpt2.html#from-a-row-of-logits-to-a-token",
             laws=[Law(None, "in two calls as in one", in_two_calls)],
+        ),
+        Task(
+            id="17.10", name="hunts", title="Four hunts", difficulty=3, importance=5, minutes=25,
+            reference=HUNTS, wrong=HUNTS_WRONG, read="chapters/17_capstone.html#one-hunt",
         ),
     ],
 )  # fmt: skip

@@ -63,6 +63,8 @@ def holds_in_half_precision(answer, case):
     arrays = np.array([[300.0, -200.0, 400.0, 100.0]]), np.array([1.0, 0.5, 2.0, 1.0])
     exact = rms_norm(*arrays, 1e-5)
     like = case.args[0]
+    if not np.allclose(answer(*arrays, 1e-5), exact):
+        return True  # what is wrong in any precision has another cause
     if hasattr(like, "new_tensor"):
         halves = [like.new_tensor(array).half() for array in arrays]
     else:
@@ -161,6 +163,11 @@ BASE_WRONG = [
     Wrong("M1046", changed(base_for, last=lambda d_k: -(d_k - 2) / d_k)),
     Wrong("M508", changed(base_for, last=lambda d_k: 1)),
     Wrong("M976", changed(base_for, last=lambda d_k: 2 / d_k)),
+    *(
+        Wrong("M1054", changed(base_for, last=lambda d_k, less=less: (d_k - less) / d_k))
+        for less in (1, 4)
+    ),
+    Wrong("M1055", changed(base_for, turn=1 / (2 * np.pi))),
 ]
 
 

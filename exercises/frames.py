@@ -5,8 +5,8 @@ A frame takes the stream, attention, the feed-forward network and the two norms,
 
 
 def pre_norm(x, attention, feed_forward, norm_1, norm_2):
-    x = x + attention(norm_1(x))
-    return x + feed_forward(norm_2(x))
+    after_attention = x + attention(norm_1(x))
+    return after_attention + feed_forward(norm_2(after_attention))
 
 
 def post_norm(x, attention, feed_forward, norm_1, norm_2):

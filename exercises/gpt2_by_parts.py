@@ -91,7 +91,8 @@ def linear(x, p, name, without=(), turned=()):
 
 
 def feed_forward(x, p, *, activation=gelu, last=lambda x: x, **maps):
-    return last(linear(activation(linear(x, p, "c_fc", **maps)), p, "c_proj", **maps))
+    activated = activation(linear(x, p, "c_fc", **maps))
+    return last(linear(activated, p, "c_proj", **maps))
 
 
 def by_torch(x, p, name):

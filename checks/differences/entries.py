@@ -47,7 +47,20 @@ def about_parts(task: Task, failing: Sequence[Compared]) -> str:
     if len(wrong) == len(names[0]):
         return ""
     which = listed([f"`{name}`" for name in names[0] if name in wrong])
-    return f"Of your results {which} {'is' if len(wrong) == 1 else 'are'} wrong, the rest is right."
+    are = "is" if len(wrong) == 1 else "are"
+    cases = "" if len(failing) == 1 else ", over all cases,"
+    return f"Of your results{cases} {which} {are} wrong, the rest is right."
+
+
+def about_others(task: Task, expected: Node, got: Node) -> str:
+    """A sentence on the results that are wrong beside the first one that is."""
+    wrong = wrong_parts(compared_parts(expected, got), task.tolerance)
+    names = getattr(expected, "item_names", ()) if isinstance(expected, Items) else ()
+    others = [f"`{name}`" for name in names if name in wrong][1:]
+    if task.is_value or not others:
+        return ""
+    are = "is" if len(others) == 1 else "are"
+    return f"{listed(others)} {are} wrong too: begin with the one that you compute first."
 
 
 def _about_set(expected: Items, got: Node) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from checks.differences.describe import capital, describe_numbers
-from checks.differences.entries import about_entries, about_parts, about_size
+from checks.differences.entries import about_entries, about_others, about_parts, about_size
 from checks.feedback.blocks import value_block
 from checks.feedback.library_errors import about_integers, about_library
 from checks.feedback.named_ideas import named_ideas
@@ -30,7 +30,7 @@ from checks.feedback.words import (
     named_misconceptions,
 )
 from checks.run.call import Outcome, convert, in_plain_numbers, observe
-from checks.run.compare import Difference, compare
+from checks.run.compare import Difference, compare, largest_gap
 from checks.run.errors import Mistake
 from checks.run.nodes import Node, Nothing
 from checks.run.plain_data import plain
@@ -38,6 +38,8 @@ from checks.run.trial import Compared, Trial
 from checks.status import Status
 from checks.task import Case, Law, Task
 
+WHY_NONE = "did you forget `return`, or was a variable never set?"
+VISIBLE = 1e-4  # the least difference that can be seen
 MOST_RIGHT = 3  # cases on which an answer is right that are told
 
 
@@ -57,7 +59,15 @@ def explain(task: Task, trial: Trial) -> Verdict | None:
 
 
 def _smallest_first(trial: Trial) -> list[Compared]:
-    return sorted(trial.compared, key=lambda compared: _size(compared.case))
+    return sorted(
+        trial.compared, key=lambda compared: (_looks_right(compared), _size(compared.case))
+    )
+
+
+def _looks_right(compared: Compared) -> bool:
+    """Whether a result differs from the right one by so little that both are shown alike."""
+    right, came = compared.truth.value, compared.outcome.value
+    return right is not None and came is not None and 0 < largest_gap(right, came) < VISIBLE
 
 
 def failing_first(trial: Trial) -> list[Compared]:
@@ -86,13 +96,14 @@ def _wrong_result(task: Task, trial: Trial, failing: list[Compared]) -> Verdict:
     if got.status == Status.RAISED:
         return _raised(task, got, blocks)
     if isinstance(got.value, Nothing):
-        what = "is None" if task.is_value else "returns None: did you forget `return`?"
+        what = "is None" if task.is_value else f"returns None: {WHY_NONE}"
         text = f"`{task.name}` {what}"
         return make_verdict(task, Status.NOT_UNDERSTOOD, text, about=blocks["about"])
     difference = compare(expected.value, got.value, task.tolerance)
     returned = [compared for compared in failing if compared.outcome.status == Status.RETURNED]
     sentences = (
         _difference_words(task, difference),
+        about_others(task, expected.value, got.value),
         "" if difference.kind == "structure" else _entries(task, expected.value, got.value),
         describe_numbers(task, returned, len(failing) == len(trial.compared)),
         _elsewhere_right(trial),

@@ -13,6 +13,7 @@ from checks.run.trial import Compared, same_outcome, try_case
 from checks.status import Status
 from checks.task import Case, Task, Wrong
 
+MOST_GUESSES = 2  # mistakes that fit where the answer is wrong, and not elsewhere
 MOST_TOGETHER = 4  # mistakes, each in another part of a result
 
 
@@ -35,6 +36,8 @@ def named_ideas(task: Task, compared: Sequence[Compared]) -> list[Fit]:
     failing_first = sorted(compared, key=lambda case: case.same)
     fits = [fit for wrong in task.wrong if (fit := _fit(wrong, task, failing_first))]
     fits = [fit for fit in fits if fit.everywhere] or fits
+    if len({fit.wrong.ids for fit in fits if not fit.everywhere}) > MOST_GUESSES:
+        fits = []  # where all weights are alike, for example, many mistakes give the same
     fits = [fit for fit in fits if len(fit.wrong.ids) == 1] or fits
     fits = fits or _in_parts(task, compared)
     closest = min((fit.gap for fit in fits), default=0.0)

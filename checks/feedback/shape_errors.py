@@ -7,6 +7,8 @@ import re
 
 from checks.run.errors import Mistake
 
+LOST_AXIS = " Did a sum or a maximum lose its axis? `keepdims=True` keeps it."
+
 
 def about_shapes(mistake: Mistake) -> str:
     """A sentence on shapes that do not fit: in which expression, which sizes, and what must agree.
@@ -16,8 +18,14 @@ def about_shapes(mistake: Mistake) -> str:
     for pattern, sentence in SHAPE_ERRORS:
         fits = pattern.search(mistake.message)
         if fits:
-            return f"{_where(mistake)}{sentence(*fits.groups())}"
+            words = f"{_where(mistake)}{sentence(*fits.groups())}"
+            return words.replace(LOST_AXIS, "") if _adds(mistake) else words
     return ""
+
+
+def _adds(mistake: Mistake) -> bool:
+    """Whether the quoted expression neither divides nor subtracts, as by a sum or a maximum."""
+    return bool(mistake.operands) and not re.search(r"/|\s-\s", mistake.operands)
 
 
 def _where(mistake: Mistake) -> str:
@@ -55,7 +63,7 @@ def _about_pair(left: str, right: str) -> str:
         "the last axis, each axis must be equally long in both, or have the length 1."
     )
     if first[:-1] == second or second[:-1] == first:
-        text += " Did a sum or a maximum lose its axis? `keepdims=True` keeps it."
+        text += LOST_AXIS
     return text
 
 

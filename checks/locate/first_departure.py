@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from checks.task import Task
 LONGEST = 60  # letters of a line_words line
 MOST_CASES = 4
 RESULT = "the result"
+UNSET = re.compile(r"\bempty(_like)?\(")
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,12 @@ class Walk:
 
 
 def gives(step: Step, truth: Intermediate) -> bool:
-    """Whether a step gives these numbers, at once or row by row."""
+    """Whether a step gives these numbers, at once or row by row.
+
+    What `np.empty` gives is memory, which may still hold them.
+    """
+    if UNSET.search(step.text):
+        return False
     return any(equal(values, truth.value) for values in readings(step, truth.value))
 
 
@@ -68,7 +75,8 @@ def located(
     others = [walk for walk in walks if walk is not clearest]
     words = list(_words(task, clearest, others, changed, not (changed or _calls_given(answer))))
     if words and clearest.wrong is not failing[0] and clearest.wrong.case.about:
-        words.insert(0, f"On another case ({clearest.wrong.case.about}) it can be seen where:")
+        seen = "" if len(words) == 1 and " is right: " in words[0] else " it can be seen where"
+        words.insert(0, f"On another case ({clearest.wrong.case.about}){seen}:")
     return tuple(words)
 
 
@@ -100,7 +108,7 @@ def _words(
     task: Task, walk: Walk, others: Sequence[Walk], changed: Collection[int], alone: bool
 ) -> Iterator[str]:
     n, step = walk.last_right
-    if step and step.line in changed:
+    if step and (step.line in changed or _is_returned(step, walk)):
         return
     raised = walk.wrong.outcome.status == Status.RAISED
     if step and walk.truths[n].name == RESULT:
@@ -111,6 +119,14 @@ def _words(
         yield f"Your {line_words(step)} is right: {_these(walk.truths[n].name)}."
     if not raised:
         yield from _departure(task, walk, others, alone)
+
+
+def _is_returned(step: Step, walk: Walk) -> bool:
+    """Whether what a step gave in the end is the wrong result: it was right in its first turns."""
+    returned = walk.wrong.outcome.value and walk.wrong.outcome.value.as_numbers()
+    if not returned or returned.values is None or len(step.values) == 1:
+        return False
+    return equal(step.values[-1], returned.values)
 
 
 def _departure(task: Task, walk: Walk, others: Sequence[Walk], alone: bool) -> Iterator[str]:

@@ -31,6 +31,8 @@ NAMES = {
     "variance": "the variance",
     "normal": "the normalised input",
     "joined": "the joined heads",
+    "after_attention": "the residual stream after attention",
+    "activated": "the hidden layer after its activation",
     "gate": "the gate",
     "target": "the target",
     "logits": "the logits",

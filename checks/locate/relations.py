@@ -56,7 +56,7 @@ def _unmasked(truth: np.ndarray, values: np.ndarray) -> str:
     if values.shape != truth.shape or not masked.any() or masked.all():
         return ""
     if equal(values[~masked], truth[~masked]):
-        return "without the mask: the score of a masked key must be -inf"
+        return "finite where the mask forbids: the score of a masked key must be -inf"
     inverted = np.isneginf(values).any() and (np.isneginf(values) == ~masked).all()
     return "masked the wrong way round: it is -inf where a query may attend" if inverted else ""
 
@@ -97,7 +97,9 @@ def _factor(truth: np.ndarray, values: np.ndarray) -> float | None:
 
 
 def _gap(truth: np.ndarray, values: np.ndarray) -> float | None:
-    return gap_of(*_nodes(truth, values)) if _comparable(truth, values) else None
+    if not _comparable(truth, values) or (np.isinf(truth) != np.isinf(values)).any():
+        return None
+    return gap_of(*_nodes(truth, values))
 
 
 def _comparable(truth: np.ndarray, values: np.ndarray) -> bool:

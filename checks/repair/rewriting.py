@@ -41,7 +41,7 @@ def definition_of(answer: Any, name: str) -> Definition | None:
     if code is None:
         return None
     source = "".join(linecache.getlines(code.co_filename))
-    return _read(source, code.co_filename, name, world, ())
+    return _read(source, code.co_filename, name, world, (), code.co_firstlineno)
 
 
 def value_definition(source: str, name: str) -> Definition | None:
@@ -50,17 +50,32 @@ def value_definition(source: str, name: str) -> Definition | None:
 
 
 def _read(
-    source: str, file: str, name: str, world: dict[str, Any], besides: tuple[type, ...]
+    source: str,
+    file: str,
+    name: str,
+    world: dict[str, Any],
+    besides: tuple[type, ...],
+    line: int = 0,
 ) -> Definition | None:
-    """The statements that a name needs, and those of some kinds besides."""
+    """The statements that a name needs, and those of some kinds besides.
+
+    Of several definitions of a function, the one that stands at the line is meant.
+    """
     try:
         body = ast.parse(source).body
     except (SyntaxError, ValueError):
         return None
+    if line:
+        body = [part for part in body if name not in _bound_by(part) or _holds(part, line)]
     by_name = {bound: statement for statement in body for bound in _bound_by(statement)}
     wanted = set(_reached(name, by_name)) if name in by_name else set()
     statements = [part for part in body if part in wanted or isinstance(part, besides)]
     return Definition(name, file, tuple(source.splitlines()), statements, world)
+
+
+def _holds(statement: ast.stmt, line: int) -> bool:
+    first = min(part.lineno for part in (statement, *getattr(statement, "decorator_list", ())))
+    return first <= line <= (statement.end_lineno or line)
 
 
 def _code_and_world(answer: Any) -> tuple[types.CodeType | None, dict[str, Any]]:

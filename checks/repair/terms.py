@@ -64,6 +64,7 @@ def missing_terms(node: ast.BinOp, around: Around) -> Iterator[Change]:
 def missing_factors(node: ast.expr, around: Around) -> Iterator[Change]:
     """A term of a sum, times or divided by something that is forgotten."""
     in_sum = isinstance(around.parent, ast.BinOp) and isinstance(around.parent.op, SUMS)
+    in_sum = in_sum and not isinstance(node, ast.Constant)  # the 1 of n + 1 lacks no factor
     for name in around.names if in_sum else ():
         for op in (ast.Mult(), ast.Div()):
             new = ast.BinOp(node, op, ast.Name(name, ast.Load()))

@@ -120,6 +120,8 @@ class Items(Node):
     @property
     def words(self) -> str:
         """The kind of the collection, how many items it has, and their names."""
+        if self.kind == "set":
+            return "a set"  # how many it holds is a part of the answer
         named = f" ({', '.join(self.names)})" if self.names else ""
         return f"a {self.kind} of {len(self.items)}{named}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import sys
 import types
 from decimal import Decimal
@@ -121,9 +122,15 @@ def _items(value: Any, depth: int) -> Node:
         return Strange(f"a {kind.__name__} of more than {MOST_ITEMS} items")
     items = [plain(item, depth + 1) for item in kind.__iter__(value)]
     if kind in (set, frozenset):
+        items = [Text(item.text.upper()) if _is_label(item) else item for item in items]
         return Items(tuple(sorted(items, key=repr)), "set")
     names = getattr(type(value), "_fields", ()) if kind is tuple else ()
     return Items(tuple(items), kind.__name__, tuple(names))
+
+
+def _is_label(item: Node) -> bool:
+    """Whether it names one of several statements, such as a or b2, which may be written small."""
+    return isinstance(item, Text) and bool(re.fullmatch(r"[a-z]\d?", item.text))
 
 
 def _mapping(value: dict, depth: int) -> Node:

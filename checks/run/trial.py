@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from checks.run.call import PATIENCE, Outcome, has_torch, observe, seconds_for, written_in
+from checks.run.call import (
+    PATIENCE,
+    Elsewhere,
+    Outcome,
+    has_torch,
+    observe,
+    seconds_for,
+    written_in,
+)  # fmt: skip
 from checks.run.compare import compare
 from checks.run.errors import Mistake
 from checks.run.installed import is_installed
@@ -20,6 +29,7 @@ ENDS_EARLY = {Status.NOT_ATTEMPTED, Status.NOT_UNDERSTOOD, Status.TOO_SLOW}
 FOREIGN = ("AttributeError", "TypeError")  # what an answer for the other library raises
 OTHER_MEANING = {  # the error of a method of NumPy's that was called as torch's
     "axes don't match array": "",  # so does NumPy's own; the words are those on shapes
+    "converted to Python scalars": "",  # a function of `math` on an array, in either library
     "view() takes from 0 to 2 positional": "Torch's `.view` takes a shape; NumPy's is `.reshape`.",
 }
 
@@ -77,6 +87,9 @@ def try_answer(task: Task, answer: Any, cases: Sequence[Case]) -> Trial:
     truths = right_outcomes(task, cases)
     if task.is_value:
         return compared_trial(task, "numpy", cases, truths, [_look_at(answer)])
+    here = not isinstance(answer, Elsewhere) and is_installed("torch")
+    if here and "torch" in written_in(answer):
+        importlib.import_module("torch")  # within a limit on time, a busy machine would cut it off
     trials: list[Trial] = []
     for library in (*task.arrays, "torch32") if is_installed("torch") else ("numpy",):
         if trials and not _worth_trying(library, trials[-1], answer):
