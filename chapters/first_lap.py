@@ -21,7 +21,7 @@ WORDS = [word for kind in KINDS.values() for word in kind]
 
 
 def attention(q, k, v, masked):
-    """Three times (batch, n, d_k) -> output (same shape), weights (batch, n, n)."""
+    """q, k, v (batch, n, d_k) -> output (batch, n, d_k), weights (batch, n, n)."""
     scores = q @ k.mT / k.shape[-1] ** 0.5
     if masked:
         scores = torch.where(torch.ones_like(scores).tril() == 1, scores, -torch.inf)
@@ -86,10 +86,10 @@ def train(masked, seed=4, steps=400):
     model, losses = TinyModel(masked), []
     optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
     for _ in range(steps):
-        loss = loss_on(model, sample_batch(64))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        loss = loss_on(model, sample_batch(64))  # on 64 new stories
+        optimizer.zero_grad()  # forget the gradient of the last step
+        loss.backward()  # the gradient of the loss
+        optimizer.step()  # a small step against it
         losses.append(loss.item())
     return model, losses
 

@@ -1,4 +1,4 @@
-"""Schematics of chapter 17: where its twenty faults are, and the four steps of one hunt."""
+"""Schematics of chapter 17: where its twenty faults are, and the three steps of one hunt."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -35,7 +35,6 @@ TITLES = {
     "future": "last token changed: each token moves by",
     "swap": "first two tokens swapped: each token moves by",
     "heads": "two heads: the outputs of three tokens",
-    "exact": "one head: the outputs of three tokens",
 }
 """What the experiment of each step shows, in the order of the steps."""
 
@@ -77,12 +76,12 @@ def hunt_step(
     right: Mapping[str, Table],
     examined: Mapping[str, Table],
     remaining: Sequence[Sequence[str]],
-    ruled_out: tuple[str, Table] | None = None,
+    ruled_out: Mapping[str, Table] | None = None,
 ) -> Figure:
-    """Draw one step of a hunt: a right model, the examined one, and the faults that are left.
+    """Draw one step of a hunt: a correct model, the examined one, and the faults that are left.
 
     `remaining` has the names that are possible before the first step and after each.
-    `ruled_out` has the name of a fault that the experiment rules out, and its numbers.
+    `ruled_out` has the names of faults that the experiment rules out, each with its numbers.
     Raises: ValueError unless `key` is one of `TITLES`, and `remaining` has a list more than it.
     """
     if key not in TITLES or len(remaining) != len(TITLES) + 1:
@@ -92,40 +91,38 @@ def hunt_step(
         )
     step = list(TITLES).index(key)
     before, left = remaining[step : step + 2]
-    shown = [("right model", right[key]), ("this model", examined[key])]
+    shown = [("correct model", right[key]), ("this model", examined[key])]
     if ruled_out:
-        shown.append((f"ruled out: {ruled_out[0]}", ruled_out[1]))
+        shown += [(f"ruled out: {name}", table) for name, table in ruled_out.items()]
     else:
         shown = [(name, table[:, :1].T) for name, table in shown]  # a row of tokens
-    lines = _lines(before, left)
-    bottom = TOP + 20 + CELL * len(shown[0][1]) + 14
+    lines, tall = _lines(before, left), 30 + CELL * len(shown[0][1])
+    bottom = TOP + tall * -(-len(shown) // 2) + 4
     fig, axes = sheet(bottom + LINE * lines + 4)
     _counts(axes, [len(names) for names in remaining], step + 1)
     put_text(axes, 2, TOP - 12, f"{step + 1}. {TITLES[key]}", ha="left", weight="bold")
     for place, (name, table) in enumerate(shown):
-        start = place * 366 / len(shown)
-        put_text(axes, start + 2, TOP + 8, name, "muted", ha="left")
-        _grid(axes, start, TOP + 20, 342 / len(shown), table, outlined(table, shown[0][1]))
+        start, top = place % 2 * 183, TOP + place // 2 * tall
+        put_text(axes, start + 2, top + 8, name, "muted", ha="left")
+        _grid(axes, start, top + 20, 171, table, outlined(table, shown[0][1]))
     _names(axes, bottom, before, left)
     tables = "; ".join(f"{name}: {_said(table)}" for name, table in shown)
     gone = [name for name in before if name not in left]
+    moving = np.flatnonzero(outlined(*(table for _, table in shown[1::-1]))[0]) + 1
     return plots.figure(
         fig,
         alt=f"Step {step + 1}, {TITLES[key]}. {tables}. Of {len(before)} faults, {len(left)} left: "
         f"{', '.join(left)}. Crossed out: {', '.join(gone)}.",
-        caption=f"Step {step + 1} leaves {len(left)} of {len(before)} faults. Outlined: "
-        + (
-            "a number that differs from the right one."
-            if ruled_out
-            else "a token that does not move in a right model."
-        ),
+        caption="Outlined: numbers that differ from those of the correct model."
+        if ruled_out
+        else f"Outlined: tokens {_listed(moving)} move here and stay in a correct model.",
     )
 
 
 def outlined(table: Table, right: Table) -> Bool[np.ndarray, "_ _"]:
-    """Return where a table differs from the right one.
+    """Return where a table differs from the correct one.
 
-    Of the distances by which tokens move, the right model's own are not compared: only whether
+    Of the distances by which tokens move, the correct model's own are not compared: only whether
     a token moves.
     """
     if len(right) == 1:
@@ -172,6 +169,12 @@ def _name(axes: Axes, x: Length, y: Length, name: str, *, kept: bool) -> None:
     put_text(axes, x + 12, y, name, "ink" if kept else "muted", ha="left", size=NAMES)
     if not kept:
         put_text(axes, x + 4, y, "\N{MULTIPLICATION SIGN}", "muted", size=14)
+
+
+def _listed(tokens: Sequence[int] | np.ndarray) -> str:
+    """List tokens in words: 1, 2 and 3."""
+    *others, last = map(str, tokens)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _said(table: Table) -> str:

@@ -1,4 +1,4 @@
-"""Schematics of chapter 16: a repetition, the induction circuit, where hooks attach, a patch."""
+"""Schematics of chapter 16: repetitions, induction circuits, where hooks attach, a patch."""
 
 from collections.abc import Sequence
 
@@ -10,6 +10,7 @@ from figures.drawing import put_arrow, put_box, put_text, sheet
 from figures.svg import Figure, styled
 
 CELL, TALL = 29, 24  # the width and height of a token of a repetition
+ACROSS = 4  # words in a row of a text with its losses
 TOKENS = ("7", "9", "1", "5", "9")
 COLUMNS = (94, 153, 212, 271, 330)
 MATCH, LAST = 2, 4  # the token that followed the earlier 9, and the later 9
@@ -41,6 +42,70 @@ def repetition(tokens: Sequence[int], count: int) -> Figure:
         "only to be predicted and is not read.",
         caption=f"A text of {len(tokens) - 1} tokens, and the next one. The coloured tokens can be "
         "predicted: each follows a token that occurred before.",
+    )
+
+
+@styled()
+def twice_with_losses(
+    words: Sequence[str], first: Sequence[float | None], again: Sequence[float | None]
+) -> Figure:
+    """Draw a text of random tokens twice, each with the loss that a model has on it.
+
+    The first token of a text has no loss.
+    Raises: ValueError unless each word has two losses.
+    """
+    if not len(words) == len(first) == len(again):
+        raise ValueError(
+            f"Each word needs two losses; got {len(words)} words, {len(first)} and {len(again)}."
+        )
+    rows = -(-len(words) // ACROSS)
+    fig, axes = sheet((28 + 46 * rows) * 2 + 4)
+    for part, (title, losses) in enumerate({"first time": first, "again": again}.items()):
+        top = (28 + 46 * rows) * part
+        put_text(axes, 4, top + 12, f"{title}: loss in nats above each token", "muted", ha="left")
+        for at, (word, loss) in enumerate(zip(words, losses, strict=True)):
+            x, y = 46 + 89 * (at % ACROSS), top + 38 + 46 * (at // ACROSS)
+            if loss is not None:
+                axes.fill_between([x - 42, x + 42], y - 10, y + 30, color=palette.light("wrong"),
+                                  alpha=min(loss, 20) / 36, linewidth=0)  # fmt: skip
+            put_text(axes, x, y, "" if loss is None else f"{loss:.1f}", weight="bold")
+            put_text(axes, x, y + 18, word, size=11)
+    listed = [" ".join("none" if loss is None else f"{loss:.1f}" for loss in losses)
+            for losses in (first, again)]  # fmt: skip
+    return plots.figure(
+        fig,
+        alt=f"The tokens {', '.join(words)}, twice. Losses in nats, the first time: {listed[0]}. "
+        f"Again: {listed[1]}.",
+        caption="Random tokens, and the loss of SmolLM2 on each: high the first time, low soon "
+        "after the repetition has begun.",
+    )
+
+
+@styled()
+def smollm2_circuit() -> Figure:
+    """Draw the three stages into which SmolLM2 divides the work of an induction head."""
+    fig, axes = sheet(262)
+    for y, heads, does in (
+        (26, "L16H0", "looks one token back"),
+        (126, "L17H3, L17H4, L17H5, L18H6", "find the match"),
+        (226, "L23H1, L23H2, L23H7, L29H1", "raise the logit of the answer"),
+    ):
+        put_box(axes, 130, y, 252, 46, "accent")
+        put_text(axes, 130, y - 9, heads, weight="bold")
+        put_text(axes, 130, y + 10, does)
+    put_arrow(axes, (60, 50), (60, 102), "accent", linewidth=3)
+    put_arrow(axes, (60, 150), (60, 202), "accent", linewidth=3, linestyle="--")
+    put_text(axes, 76, 76, "without it, they find few matches", "muted", ha="left", size=11)
+    put_text(axes, 76, 168, "without them, together less than half;", "muted", ha="left", size=11)
+    put_text(axes, 76, 184, "how it passes on is not measured", "muted", ha="left", size=11)
+    return plots.figure(
+        fig,
+        alt="Three stages. L16H0 looks one token back. A solid arrow leads to L17H3, L17H4, L17H5 "
+        "and L18H6, which find the match: without L16H0 they find few matches. A dashed arrow "
+        "leads to L23H1, L23H2, L23H7 and L29H1, which raise the logit of the answer: without "
+        "the four, together less than half, and how it passes on is not measured.",
+        caption="The circuit in SmolLM2. Solid: removing L16H0 ends most of the prefix matching. "
+        "Dashed: removing the four weakens the later heads.",
     )
 
 

@@ -71,7 +71,7 @@ def leak_path() -> Figure:
         "layer 2. Thin arrows lead from each token up to itself and to all later tokens. One thick "
         "arrow in layer 1 leads backwards from sees to blue. In layer 2, dashed thick arrows lead "
         "on from blue to blue and from blue to owl.",
-        caption="The solid thick arrow alone is forbidden. The dashed arrows are allowed, and they "
+        caption="Only the solid thick arrow is forbidden. The dashed arrows are allowed, and they "
         "carry what blue has read on to owl.",
     )
 

@@ -1,10 +1,11 @@
-"""Schematics of chapter 14: what travels between two memories, and one row cut into tiles."""
+"""Drawings of chapter 14: two memories, one row cut into tiles, and where the time goes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
-from figures import plots
+from figures import palette, plots
 from figures.drawing import Length, put_arrow, put_box, put_text, sheet
 from figures.svg import Figure, styled
 
@@ -13,30 +14,30 @@ STANDARD: tuple[Trip, ...] = (
     ("Q, K", True), ("scores", False), ("scores", True), ("weights", False), ("weights, V", True),
     ("output", False),
 )  # fmt: skip
-FUSED: tuple[Trip, ...] = (("Q, K, V", True), ("output", False))
+IN_PIECES: tuple[Trip, ...] = (("Q, K, V", True), ("output", False))
 LARGE = ("scores", "weights", "weights, V")  # hold n times n numbers
 
 
 @styled()
 def slow_and_fast_memory() -> Figure:
-    """Draw the trips of standard attention and of a fused kernel between the two memories."""
+    """Draw the trips between the two memories, with whole matrices and in pieces."""
     fig, axes = sheet(372)
     _panel(axes, 0, "Standard: the n × n matrices travel", STANDARD, "one operation at a time")
     _panel(
         axes,
         192,
-        "Fused: only (n, d) matrices travel",
-        FUSED,
-        "scores to output, one tile at a time",
+        "In pieces: only (n, d) matrices travel",
+        IN_PIECES,
+        "scores to output, piece by piece",
     )
     return plots.figure(
         fig,
         alt="Two drawings, each with a slow memory above and a fast memory below. Standard: Q and "
         "K go down, the scores go up and down again, the weights go up and down again with V, and "
-        "the output goes up; the four trips of scores and weights are drawn thick. Fused: Q, K "
-        "and V go down and the output goes up; scores and weights stay in the fast memory.",
-        caption="Thick: matrices of n × n numbers. A fused kernel computes the same output, and "
-        "no n × n matrix is ever in the slow memory.",
+        "the output goes up; the four trips of scores and weights are drawn thick. In pieces: Q, "
+        "K and V go down and the output goes up; scores and weights stay in the fast memory.",
+        caption="Thick: matrices of n × n numbers. If the same output is computed in pieces, no "
+        "n × n matrix is ever in the slow memory.",
     )
 
 
@@ -92,3 +93,60 @@ def row_in_tiles() -> Figure:
         caption="Only the maximum, the sum and the weighted sum run along the row, however long "
         "it is.",
     )
+
+
+SEGMENTS = {  # what standard attention spends its time on, and the colour of it
+    "matrix products": "series-1", "exponentials": "series-3", "other passes": "series-4",
+    "new memory": "wrong", "not explained": "series-5",
+}  # fmt: skip
+
+
+@styled()
+def time_apart(parts: Mapping[str, float], kernels: Mapping[str, float]) -> Figure:
+    """Draw the milliseconds of standard attention as one bar of its parts, over those of kernels.
+
+    `parts` has the names of SEGMENTS; each of `kernels` becomes a bar on the same scale.
+    """
+    whole = sum(parts.values())
+    fig, axes = sheet(184)
+    scale, left, top, high = 344 / whole, 8, 48, 30
+    put_text(axes, left, 12, f"standard attention: {whole:.0f} ms", ha="left", weight="bold")
+    for name, role in SEGMENTS.items():
+        wide = parts[name] * scale
+        middle = left + wide / 2
+        _bar(axes, left, top, wide, high, role)
+        number = f"{parts[name]:.0f}"
+        if name in ("new memory", "other passes"):  # wide enough for its name
+            text = f"{name} {number}" if name == "new memory" else f"passes {number}"
+            put_text(axes, middle, top + high / 2, text, "ink-on-high", va="center")
+        elif name == "exponentials":
+            put_text(axes, left, top - 14, f"{name} {number}", ha="left", va="center")
+            axes.plot([middle, middle], [top - 6, top], color=palette.light("ink"), linewidth=1)
+        else:
+            put_text(axes, middle, top + high / 2, number, "ink-on-high", va="center")
+            at, side = (8, "left") if name == "matrix products" else (352, "right")
+            put_text(axes, at, top + high + 12, name, ha=side, va="center")
+        left += wide
+    put_text(axes, 8, 120, "fused kernel", ha="left", weight="bold")
+    for i, (name, taken) in enumerate(kernels.items()):
+        y = 132 + 26 * i
+        _bar(axes, 8, y, taken * scale, 20, "accent")
+        put_text(axes, 8 + taken * scale / 2, y + 10, f"{taken:.0f}", "ink-on-high", va="center")
+        put_text(axes, 14 + taken * scale, y + 10, name, ha="left", va="center")
+    return plots.figure(
+        fig,
+        alt=f"One bar of {whole:.0f} milliseconds for standard attention, cut into "
+        + ", ".join(f"{name} {part:.0f}" for name, part in parts.items())
+        + ". Below it on the same scale, short bars for the whole fused kernel: "
+        + ", ".join(f"{name} {taken:.0f}" for name, taken in kernels.items()) + ".",
+        caption=f"Standard attention at 1,024 tokens spends {parts['new memory'] / whole:.0%} of "
+        "its time on new memory. The bars below it are the whole fused kernel.",
+    )  # fmt: skip
+
+
+def _bar(axes: Axes, x: Length, y: Length, wide: Length, high: Length, role: str) -> None:
+    """Fill a rectangle with the colour of a role."""
+    axes.add_patch(
+        Rectangle((x, y), wide, high, facecolor=palette.light(role),
+                  edgecolor=palette.light("paper"), linewidth=1)
+    )  # fmt: skip

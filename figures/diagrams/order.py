@@ -1,4 +1,4 @@
-"""Schematics of chapter 7: a sum that has no order, and four ways to tell the position."""
+"""Schematics of chapter 7: averages, a sum that has no order, four ways to tell the position."""
 
 import math
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ def two_layers() -> Figure:
     fig, axes = sheet(262)
     for x, text in zip(centres, texts, strict=True):
         put_text(axes, x, 12, " ".join(text), weight="bold")
-    put_text(axes, 4, 36, "after layer 1 the token has read", "muted", ha="left")
+    put_text(axes, 4, 36, "after one layer the token has read", "muted", ha="left")
     for row, token in enumerate(("dog", "bites", "man", ".")):
         y = 60 + 36 * row
         put_text(axes, 4, y, token, ha="left", weight="bold")
@@ -68,7 +68,7 @@ def two_layers() -> Figure:
             put_box(axes, x, y, 124, 26, role, linewidth=1.6)
             put_text(axes, x, y, "all four" if same else " ".join(words), role)
         put_text(axes, 212, y, "=" if same else "\N{NOT EQUAL TO}", role, weight="bold", size=14)
-    put_text(axes, 4, 202, "in layer 2 the full stop reads these", "muted", ha="left")
+    put_text(axes, 4, 202, "in a second layer the full stop reads these", "muted", ha="left")
     put_text(axes, 4, 236, ".", ha="left", weight="bold")
     for x in centres:
         put_arrow(axes, (x, 210), (x, 222), "accent")
@@ -78,19 +78,54 @@ def two_layers() -> Figure:
     return plots.figure(
         fig,
         alt="Two columns for the texts dog bites man and man bites dog, each with a full stop, and "
-        "a row for each token. After layer 1, dog has read dog in the first text and man bites dog "
-        "in the second; bites has read dog bites, or man bites; man has read dog bites man, or "
-        "man. The full stop has read all four in both. In layer 2 it reads these four vectors, "
-        "and they differ.",
-        caption="What each token has read after layer 1 under a causal mask. Compare each row: "
+        "a row for each token. After one layer, dog has read dog in the first text and man bites "
+        "dog in the second; bites has read dog bites, or man bites; man has read dog bites man, or "
+        "man. The full stop has read all four in both. In a second layer it reads these four "
+        "vectors, and they differ.",
+        caption="What each token has read after one layer under a causal mask. Compare each row: "
         "the three words have read different words in the two texts, the full stop the same four. "
-        "In layer 2 it reads the vectors of all four, and so it differs, too.",
+        "In a second layer it reads the vectors of all four, and so it differs, too.",
+    )
+
+
+@styled()
+def first_token_shares() -> Figure:
+    """Draw what a special token receives beside one ha and three, with and without a mask."""
+    fig, axes = sheet(252)
+    left, width, high = 114, 242, 24
+    rows = {
+        "no mask": [("ha", 34, 1), ("ha ha ha, each", 66, 3)],
+        "causal mask": [("ha ha ha, first", 140, 1), ("second", 172, 2), ("third", 204, 3)],
+    }
+    for (title, shown), top in zip(rows.items(), (10, 116), strict=True):
+        put_text(axes, 4, top, title, ha="left", weight="bold")
+        for name, y, count in shown:
+            put_text(axes, left - 8, y, name, ha="right")
+            share = width / (count + 1)
+            for place in range(count + 1):
+                role = "accent" if place == 0 else "value"
+                middle = left + share * (place + 0.5)
+                put_box(axes, middle, y, share - 3, high, role, linewidth=2 if place == 0 else 1.1)
+                text = f"start {Fraction(1, count + 1)}" if place == 0 else "ha"
+                put_text(axes, middle, y, text, role)
+    put_text(axes, left + width / 2, 236, "each bar: all the weight of one ha", "muted")
+    return plots.figure(
+        fig,
+        alt="Five bars, each cut into equal parts for the tokens that one ha attends to. Without a "
+        "mask, the start token has 1/2 of the bar in the text ha, and 1/4 in ha ha ha. Under a "
+        "causal mask, the start token has 1/2 for the first ha, 1/3 for the second and 1/4 for "
+        "the third.",
+        caption="With equal scores, the start token's share tells how many ha there are. Under a "
+        "causal mask it also tells the three ha of one text apart.",
     )
 
 
 @styled()
 def moved_triangle(
-    values: Real[np.ndarray, "3 2"], old: Sequence[Length], output: Sequence[Length]
+    values: Real[np.ndarray, "3 2"],
+    names: Sequence[str],
+    old: Sequence[Length],
+    output: Sequence[Length],
 ) -> Figure:
     """Draw the triangle of three values, and where it lies when a word's old vector is added."""
     values, old, output = (np.asarray(points, dtype=float) for points in (values, old, output))
@@ -99,19 +134,26 @@ def moved_triangle(
     axes.fill(*values.T, color=palette.light("value"), alpha=0.2)
     axes.plot(*np.vstack([old + values, old + values[:1]]).T, color=palette.light("accent"),
               linewidth=1.6, linestyle="--")  # fmt: skip
-    for start, end, role in ((0 * old, old, "muted"), (old, new, "output")):
+    for start, end, role in (
+        (0 * old, old, "muted"), (0 * old, output, "output"), (old, new, "output"),
+    ):  # fmt: skip
         put_arrow(axes, tuple(start), tuple(end), role, linewidth=2)
-    axes.scatter(*output, s=36, color=palette.light("output"), zorder=3)
+    axes.scatter(*values.T, s=24, color=palette.light("value"), zorder=3)
     axes.scatter(*new, s=36, color=palette.light("accent"), zorder=3)
+    for (x, y), name in zip(values, names, strict=True):
+        at = {"ha": "right"} if x == 0 else {"ha": "center"}
+        put_text(axes, x - (0.5 if x == 0 else 0), y - (0.9 if x else 0), name, "value", **at)
     behind = {"facecolor": palette.light("paper"), "linewidth": 0, "pad": 1}
     for (x, y), right, down, text, role, style in (
-        (old, -0.4, 0, "old vector", "muted", {"ha": "right"}),
-        (output, 0, 0.9, "output", "output", {}),
-        (new, 0.5, 0, "new vector", "accent", {"ha": "left", "bbox": behind}),
-    ):
-        put_text(axes, x + right, y - down, f"{text} ({x:g}, {y:g})", role, **style)
+        (old, 0.6, 1.1, f"old vector ({old[0]:g}, {old[1]:g})", "muted", {"ha": "left"}),
+        (output, 0.5, 0.3, f"output ({output[0]:g}, {output[1]:g})", "output", {"ha": "left"}),
+        ((old + new) / 2, 0.7, 0.5, "+ output", "output", {"ha": "left", "bbox": behind}),
+        (new, 0.5, -0.8, f"new vector ({new[0]:g}, {new[1]:g})", "accent",
+         {"ha": "center", "bbox": behind}),
+    ):  # fmt: skip
+        put_text(axes, x + right, y - down, text, role, **style)
     high = 1.08 * float((old + values).max())
-    axes.set(xlim=(-3.5, high), ylim=(-1, high), aspect="equal", xlabel="animal", ylabel="human")
+    axes.set(xlim=(-3.5, high), ylim=(-2, high), aspect="equal", xlabel="animal", ylabel="human")
     return plots.figure(
         fig,
         alt=f"Two triangles. The output ({output[0]:g}, {output[1]:g}) lies in the filled triangle "
@@ -179,8 +221,8 @@ def rotary_pair() -> Figure:
         alt="Three clocks, each with a hand for the query and one for the key. Not rotated, they "
         f"are {apart[0]} degrees apart; at positions 5 and 2 they are {apart[1]} degrees apart, "
         f"and at positions 8 and 5 again {apart[2]}.",
-        caption="One pair of components of a query q and a key k. Move both words by three "
-        "positions, and the angle between the arrows stays the same.",
+        caption="One pair of components of a query q and a key k, at 10° per position. Move both "
+        "words by three positions, and the angle between the arrows stays the same.",
     )
 
 

@@ -1,12 +1,13 @@
-"""Drawings of chapter 15: the matrices of one block as areas, and the best size for a budget."""
+"""Drawings of chapter 15: a block's matrices and memory as areas, the best size for a budget."""
 
 from collections.abc import Callable, Mapping
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from figures import palette, plots
-from figures.drawing import put_text, sheet
+from figures.drawing import Length, Point, put_text, sheet
 from figures.svg import Figure, canvas, put_head, styled
 
 UNIT = 56  # the side that stands for d
@@ -14,9 +15,10 @@ MATRICES = (  # name, role, left, top, width and height in units of d
     ("W_q", "query", 0, 0, 1, 1), ("W_k", "key", 1, 0, 1, 1), ("W_v", "value", 2, 0, 1, 1),
     ("W_o", "output", 3, 0, 1, 1), ("up", "series-1", 0, 1, 4, 1), ("down", "series-2", 0, 2, 4, 1),
 )  # fmt: skip
+TICKS = (2, 2.2, 2.5, 3, 4, 6, 10)  # of the loss
 SIDES = {  # where the name of a dot stands
     "tonight": ((0, 8), "center", "bottom"), "SmolLM2": ((-8, -4), "right", "center"),
-    "Gopher": ((6, -8), "center", "top"), "GPT-3": ((-2, 7), "right", "bottom"),
+    "Gopher": ((6, -8), "center", "top"),
     "Chinchilla": ((8, -8), "right", "top"),
 }  # fmt: skip
 
@@ -46,22 +48,69 @@ def parameter_areas() -> Figure:
 
 
 @styled()
+def memory_squares(gigabytes: Mapping[str, Length], laptop: Length) -> Figure:
+    """Draw the memory of GPT-2 and GPT-3, to run and to train, and a laptop's, as squares.
+
+    `gigabytes` has the four names "GPT-2, run", "GPT-2, train", "GPT-3, run" and "GPT-3, train".
+    """
+    fig, axes = sheet(206)
+    unit = 3.5  # the side of one gigabyte
+    sizes = {**gigabytes, "a laptop": laptop}
+    for name, y in (("GPT-2, run", 18), ("GPT-2, train", 44), ("a laptop", 76)):
+        side = unit * np.sqrt(sizes[name])
+        role = "right" if name == "a laptop" else "accent"
+        _square(axes, (18 - side / 2, y - side / 2), side, role)
+        put_text(axes, 32, y, f"{name}: {sizes[name]:.2g} GB", ha="left", va="center")
+    for name, left, bottom in (("GPT-3, run", 48, 195), ("GPT-3, train", 167, 195)):
+        side = unit * np.sqrt(sizes[name])
+        _square(axes, (left, bottom - side), side, "accent")
+        lines = name.replace(" ", "\n") + f":\n{sizes[name]:,.0f} GB"
+        put_text(axes, left + side / 2, bottom - side / 2, lines, va="center")
+    return plots.figure(
+        fig,
+        alt="Squares whose areas are memory, in gigabytes: "
+        + "; ".join(f"{name} {size:,.2f}".rstrip("0").rstrip(".") for name, size in sizes.items())
+        + ". The square of the laptop is larger than both of GPT-2 and far smaller than both of "
+        "GPT-3.",
+        caption="Memory as areas: GPT-2 fits into a laptop, even to train it; GPT-3 does not, even "
+        "to run it.",
+    )
+
+
+def _square(axes: Axes, corner: Point, side: Length, role: str) -> None:
+    """Draw a square in the colour of a role."""
+    axes.add_patch(
+        Rectangle(corner, side, side, linewidth=1.6, facecolor=palette.light("surface"),
+                  edgecolor=palette.light(role))
+    )  # fmt: skip
+
+
+@styled()
 def budget_curves(
     loss: Callable,
     bound: float,
     budgets: Mapping[str, float],
     models: Mapping[str, tuple[float, float]],
+    *,
+    uniform: float,
+    fitted: tuple[float, float],
 ) -> Figure:
-    """Draw how far the loss lies above its bound for every size that a budget allows.
+    """Draw the loss for every size that a budget allows, stretched towards its bound.
 
-    `loss` takes parameters and tokens. `models` are drawn as dots: parameters, tokens.
+    `loss` takes parameters and tokens. `models` are drawn as dots: parameters, tokens. `uniform`
+    is the loss of a uniform guess, and `fitted` the smallest and the largest size of the fit.
     """
-    fig, axes = canvas(360, 330)
+    fig, axes = canvas(360, 350)
+    axes.fill_between(fitted, 0.1, 12, color=palette.light("line"), alpha=0.45, linewidth=0)
+    axes.text(np.sqrt(fitted[0] * fitted[1]), 4, "sizes of\nthe fit", ha="center", va="center")
+    axes.axhline(uniform - bound, color=palette.light("muted"), linewidth=1.2, linestyle=":")
+    guess = f"uniform guess: {uniform:.1f}"
+    axes.text(1e12, (uniform - bound) * 1.05, guess, ha="right", va="bottom")
     sizes = 10 ** np.linspace(6, 12, 241)
     lowest = []
     for i, (name, budget) in enumerate(budgets.items()):
         above = loss(sizes, budget / (6 * sizes)) - bound
-        drawn = above < 9
+        drawn = above < uniform - bound
         axes.plot(sizes[drawn], above[drawn], color=palette.light(f"series-{i + 1}"), label=name)
         lowest.append(f"{name} near {_in_words(sizes[above.argmin()])}")
     for name, (size, tokens) in models.items():
@@ -73,21 +122,23 @@ def budget_curves(
                       textcoords="offset points", ha=side[1], va=side[2])  # fmt: skip
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_yticks([0.1, 0.2, 0.5, 1, 2, 5, 10], ["0.1", "0.2", "0.5", "1", "2", "5", "10"])
-    axes.set_ylim(0.1, 10)
+    ticks = [tick for tick in TICKS if tick - bound > 0.1]
+    axes.set_yticks([tick - bound for tick in ticks], [f"{tick:g}" for tick in ticks])
+    axes.set_ylim(0.1, 12)
     axes.minorticks_off()
     axes.grid(axis="y")
     axes.set_xlabel("parameters")
-    axes.set_ylabel("loss above the lower bound (nats)")
+    axes.set_ylabel("loss (nats per token)")
     put_head(axes, "", budgets)
     return plots.figure(
         fig,
         alt="U-shaped curves of the loss over the number of parameters, one for each budget. "
         f"Their lowest points: {'; '.join(lowest)} parameters. Dots for {', '.join(models)}: "
         "SmolLM2 lies far to the left of its budget's lowest point, Chinchilla at that of Gopher's "
-        "budget, and GPT-3 and Gopher to the right of it.",
+        f"budget, and Gopher to the right of it. A uniform guess has {uniform:.1f} nats.",
         caption="For each budget there is a best size: to its left the model is too small, to its "
-        "right it sees too few tokens. Dots: where the formula puts real models.",
+        "right it sees too few tokens. Dots: where the formula puts tonight's model and three "
+        f"real ones. The axis is stretched towards the lower bound, {bound:.1f}.",
     )
 
 

@@ -11,7 +11,11 @@ from figures.drawing import put_arrow, put_box, put_text, sheet
 from figures.svg import Figure, styled
 
 STORED, QUESTION = 75, 7  # tokens
+SENTENCE = 12  # tokens, with which the stored ones begin
 WANTED = 7  # the position of the key to fetch
+AHEAD = 148  # where the first sentence begins if that key is as far ahead as it was behind
+AXIS = 162  # positions
+MINUS = "\N{MINUS SIGN}"
 
 
 @styled()
@@ -52,27 +56,33 @@ def clock_hands(
 
 @styled()
 def same_angle(query: float | int = 70, key: float | int = 10, step: float | int = 40) -> Figure:
-    """Draw a query and a key as hands, not rotated and at two pairs of positions."""
-    fig, axes = sheet(190)
+    """Draw a query and a key as hands, not rotated and at three pairs of positions."""
+    fig, axes = sheet(206)
     angles = []
-    for middle, positions in ((62, (0, 0)), (180, (2, 1)), (298, (3, 2))):
+    for middle, positions, where in (
+        (46, (0, 0), "not rotated"), (136, (2, 1), "key 1 behind"),
+        (226, (3, 2), "key 1 behind"), (316, (1, 2), "key 1 ahead"),
+    ):  # fmt: skip
         turned = [start + step * at for start, at in zip((query, key), positions, strict=True)]
         angles.append(turned[0] - turned[1])
         for row, (name, at) in enumerate(zip(("query", "key"), positions, strict=True)):
             put_text(axes, middle, 14 + 18 * row, f"{name} at {at}", name)
         for role, angle in zip(("query", "key"), turned, strict=True):
-            _hand(axes, middle, 106, 50, math.radians(angle), role)
-        axes.add_patch(Arc((middle, 106), 34, 34, theta1=-turned[0], theta2=-turned[1],
+            _hand(axes, middle, 98, 40, math.radians(angle), role)
+        axes.add_patch(Arc((middle, 98), 32, 32, theta1=-turned[0], theta2=-turned[1],
                            edgecolor=palette.light("accent"), linewidth=2.2))  # fmt: skip
-        put_text(axes, middle, 176, f"{angles[-1]:g}°", "accent", weight="bold")
+        put_text(axes, middle, 160, f"{angles[-1]:g}°", "accent", weight="bold")
+        put_text(axes, middle, 186, where)
     return plots.figure(
         fig,
-        alt="Three clocks, each with two hands, a query and a key. Both at position 0: the angle "
+        alt="Four clocks, each with two hands, a query and a key. Both at position 0: the angle "
         f"between them is {angles[0]:g} degrees. The query at 2 and the key at 1: {angles[1]:g} "
         f"degrees. The query at 3 and the key at 2: both hands have turned on by {step:g} degrees, "
-        f"and the angle is {angles[2]:g} degrees again.",
+        f"and the angle is {angles[2]:g} degrees again. The query at 1 and the key at 2, ahead of "
+        f"it: {angles[3]:g} degrees.",
         caption=f"Each hand turns by {step:g}° per position. Move both words by one position, and "
-        "the angle between their hands stays the same.",
+        f"the angle stays {angles[1]:g}°. Put the key ahead, and it is {angles[0]:g}° "
+        f"{MINUS} {step:g}° = {angles[3]:g}°.",
     )
 
 
@@ -107,39 +117,51 @@ def growing_cache(degrees: float | int = 30) -> Figure:
 
 @styled()
 def misplaced_question() -> Figure:
-    """Draw a question behind 75 stored keys, and the same question rotated as if it came first."""
-    fig, axes = sheet(258)
-    rows = ((14, STORED, "74 positions back"), (148, 0, "1 position ahead"))
-    for top, first, distance in rows:
-        last = first + QUESTION - 1
-        put_text(axes, 10, top, f"the question begins at {first}", ha="left", weight="bold")
-        _positions(axes, top + 50, 0, STORED, "key")
-        _positions(axes, top + 50, WANTED, WANTED + 1, "accent")
-        put_text(axes, _at(40), top + 50, f"stored keys, 0 to {STORED - 1}", "key", zorder=3)
-        put_text(axes, _at(WANTED), top + 29, f"marmalade, {WANTED}", "accent", ha="left")
-        _positions(axes, top + 94, first, last + 1, "query")
-        side = {"ha": "right"} if first else {"ha": "left"}
-        put_text(axes, _at(first - 1 if first else last + 2), top + 94,
-                 f"question, {first} to {last}", "query", **side)  # fmt: skip
-        put_arrow(axes, (_at(last + 0.5), top + 85), (_at(WANTED + 0.5), top + 61), "accent",
+    """Draw the three parts of the prompt at their positions: right, and with two wrong numbers."""
+    fig, axes = sheet(352)
+    rows = (  # title, where the first sentence and the question begin, the distance and its place
+        ("right: the question begins at 75", 0, STORED, "74 behind", (73, 82, "right")),
+        ("wrong: the question begins at 0", 0, 0, "1 ahead", (11, 62, "left")),
+        ("test: the first sentence begins at 148", AHEAD, STORED, "74 ahead", (155, 67, "right")),
+    )
+    for row, (title, first, asked, distance, (x, below, side)) in enumerate(rows):
+        top = 12 + 108 * row
+        put_text(axes, 10, top, title, ha="left", weight="bold")
+        last, wanted = asked + QUESTION - 1, first + WANTED
+        _positions(axes, top + 40, first, first + SENTENCE, "key")
+        _positions(axes, top + 40, SENTENCE, STORED, "key")
+        _positions(axes, top + 40, wanted, wanted + 1, "accent")
+        middle = _at((SENTENCE + STORED) / 2)
+        put_text(axes, middle, top + 40, f"story, {SENTENCE} to {STORED - 1}", "key", zorder=3)
+        put_text(axes, _at(first + SENTENCE if first else 0), top + 20,
+                 f"first sentence, {first} to {first + SENTENCE - 1}", "key",
+                 ha="right" if first else "left")  # fmt: skip
+        _positions(axes, top + 82, asked, asked + QUESTION, "query")
+        put_text(axes, _at(asked + QUESTION + 2), top + 82, f"question, {asked} to {last}",
+                 "query", ha="left")  # fmt: skip
+        put_arrow(axes, (_at(last + 0.5), top + 73), (_at(wanted + 0.5), top + 51), "accent",
                   order=4, linewidth=2)  # fmt: skip
-        put_text(
-            axes, _at(STORED + QUESTION if first else 11), top + 71, distance, "accent", **side
-        )
+        put_text(axes, _at(x), top + below, distance, "accent", ha=side)
+    for position in range(0, 161, 40):
+        axes.plot([_at(position)] * 2, [326, 331], color=palette.light("muted"), linewidth=1)
+        put_text(axes, _at(position), 342, str(position), "muted")
+    axes.plot([_at(0), _at(AXIS)], [326, 326], color=palette.light("muted"), linewidth=1)
     return plots.figure(
         fig,
-        alt="Two lines of positions, each with 75 stored keys at 0 to 74; marmalade stands at 7. "
-        "Above, the question follows at 75 to 81, and from its last token marmalade is 74 "
-        "positions back. Below, the question stands at 0 to 6, under the first keys, and marmalade "
-        "is 1 position ahead, as all of the story behind it is ahead.",
-        caption="The same keys and the same question. With one wrong number, the password and the "
-        "whole story lie ahead of the question, where no token ever looked in training.",
+        alt="The parts of the prompt on a line of positions from 0 to 160, three times, with an "
+        "arrow from the last token of the question to marmalade. Right: the first sentence at 0 to "
+        "11, the story at 12 to 74, the question at 75 to 81; marmalade is 74 positions behind. "
+        "Wrong: the same, but the question stands at 0 to 6, under the first sentence, so "
+        "marmalade is 1 position ahead, and the story is ahead too. Test: the first sentence "
+        "stands at 148 to 159, and marmalade is 74 positions ahead.",
+        caption="Where each part of the prompt stands for the rotation. An arrow leads from the "
+        "last is to the first piece of marmalade.",
     )
 
 
 def _at(position: float | int) -> float:
     """Return where a position begins on the line."""
-    return 10 + 340 * position / (STORED + QUESTION)
+    return 10 + 336 * position / AXIS
 
 
 def _positions(axes: Axes, y: float | int, start: int, end: int, role: str) -> None:

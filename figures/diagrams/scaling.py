@@ -1,4 +1,4 @@
-"""Drawings of chapter 5: scores and weights, histograms, the divisor, a query that is pushed."""
+"""Drawings of chapter 5: scores and weights, histograms, a query that is pushed."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from figures import palette, plots
 from figures.drawing import put_arrow, put_text, sheet
-from figures.svg import Figure, legend_size, put_head, styled
+from figures.svg import Figure, styled
 
 ROW, HEAD, GAP = 18, 58, 16  # heights: of one key, of the words above the keys, between panels
 SCORE, REACH = 100, 46  # where a score of 0 stands, and how long the longest bar is
@@ -142,52 +142,6 @@ def _hill(
     axes.plot([centre - half, centre + half], [base + 6, base + 6], color=palette.light("ink"),
               linewidth=2.4, linestyle="-")  # fmt: skip
     put_text(axes, centre, base + 17, f"sd {spread:.1f}")
-
-
-@styled()
-def divisor_curve(
-    divisors: Real[np.ndarray, " n"], curves: Mapping[str, Real[np.ndarray, " n"]], d_k: int
-) -> Figure:
-    """Draw how far a weight moves with the raw difference, against the divisor; mark three.
-
-    Raises: ValueError unless 1 and d_k lie in the range of the divisors.
-    """
-    if not divisors[0] <= 1 < d_k <= divisors[-1]:
-        raise ValueError(
-            f"The divisors must reach from 1 to d_k = {d_k}; they reach from {divisors[0]:g} to "
-            f"{divisors[-1]:g}."
-        )
-    marks = {1: "no\ndivision", d_k**0.5: "√d_k", d_k: "d_k"}
-    fig, axes = plots.canvas(360, 270 + 18 * legend_size(curves)[0])
-    for c in marks:
-        axes.axvline(c, color=palette.light("muted"), linewidth=1, linestyle="--")
-    for i, (name, curve) in enumerate(curves.items(), 1):
-        role = f"series-{i}"
-        axes.plot(divisors, curve, color=palette.light(role), label=name)
-        axes.scatter(list(marks), np.interp(list(marks), divisors, curve), s=34,
-                     color=palette.light(role), zorder=3)  # fmt: skip
-    axes.set_xscale("log")
-    axes.set_xticks(list(marks), [f"{c:.3g}\n{name}" for c, name in marks.items()])
-    axes.minorticks_off()
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("divisor c (logarithmic)")
-    axes.set_ylabel("dw/dr")
-    put_head(axes, "", curves)
-    numbers = "; ".join(
-        f"{name}: highest at c = {divisors[curve.argmax()]:.3g}; of this maximum, "
-        + ", ".join(
-            f"{np.interp(c, divisors, curve) / curve.max():.0%} at c = {c:.3g}" for c in marks
-        )
-        for name, curve in curves.items()
-    )
-    return plots.figure(
-        fig,
-        alt="The derivative dw/dr against the divisor c on a logarithmic axis, "
-        f"for d_k = {d_k}. Each curve is a hill. {numbers}.",
-        caption=f"How far the weight moves per unit of the raw difference, for d_k = {d_k}. Too "
-        "small a divisor saturates the softmax, too large a one shrinks every step; the square "
-        "root is near the top.",
-    )
 
 
 @styled()

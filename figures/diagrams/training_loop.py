@@ -10,10 +10,10 @@ INPUTS, LABELS = 22, 52
 STEPS = (  # the parts of the loop, with what comes out of each; from top to bottom
     (112, "model: forward pass", "logits (batch, n, vocab)"),
     (166, "cross-entropy", "loss: one number"),
-    (220, "backward pass", "a gradient for each parameter"),
-    (274, "clip, AdamW step", "new parameters"),
+    (220, "zero_grad, backward pass", "a gradient for each parameter"),
+    (274, "optimizer step", "new parameters"),
 )
-MIDDLE, WIDTH, BACK = 132, 176, 22
+MIDDLE, WIDTH, BACK = 132, 192, 16
 
 
 def training_loop() -> Figure:
@@ -45,8 +45,9 @@ def training_loop() -> Figure:
         alt="One step of training, read downwards. A window of text gives inputs, Mia has a red "
         "ball, and labels, the same words shifted by one: has a red ball full stop. The model's "
         "forward pass gives logits of shape (batch, n, vocab); cross-entropy with the labels gives "
-        "one number, the loss; the backward pass gives a gradient for each parameter; clipping and "
-        "a step of AdamW give new parameters. An arrow leads from there back to the model.",
+        "one number, the loss; after zero_grad, the backward pass gives a gradient for each "
+        "parameter; a step of the optimizer gives new parameters. An arrow "
+        "leads from there back to the model.",
         caption="One step of training. Every position of every window is a question, and its label "
         "is the next word. The next step starts again at the model, with the new parameters.",
     )

@@ -151,6 +151,16 @@ export function layout(norm_first) {
   return { ...parts, height: y + 18 };
 }
 
+/** What the label on an edge says: x₁ and x₂ are the residual stream after each sublayer. */
+export function label(edge, norm_first) {
+  const short = { residual_stream: "x", attention_update: "update", feed_forward_update: "update" };
+  for (const [name, stream] of [["first", "x₁"], ["second", "x₂"]]) {
+    short[`${name}_norm`] = norm_first ? "copy" : stream;
+    short[`${name}_sum`] = norm_first ? stream : "sum";
+  }
+  return short[edge] ?? edge;
+}
+
 const KEYS = ["x", "value", "norm_first", "add_first", "add_second", "edge"];
 
 function render({ model, el }) {
@@ -173,7 +183,7 @@ function render({ model, el }) {
     edge: readout({ label: "", live: true, name: "edge" }),
     mean: readout({ label: "Mean of each row:", name: "mean" }),
     deviation: readout({ label: "Standard deviation of each row:", name: "deviation" }),
-    spread: readout({ label: "How different the rows are (0: all equal):", name: "spread" }),
+    spread: readout({ label: "Distance of the rows from their mean, relative to their length (0: all rows are equal):", name: "spread" }),
   };
   said.edge.el.classList.add("kit-equation");
   const picture = h("div", { class: "kit-diagram" });
@@ -202,7 +212,7 @@ function render({ model, el }) {
     chips = places.map(({ edge, x, y }, i) => {
       const [n, d] = [tables[edge].length, tables[edge][0].length];
       const box = svg("rect", { x: x - CHIP.width / 2, y: y - CHIP.height / 2, width: CHIP.width, height: CHIP.height, rx: 13 });
-      const text = svg("text", { x, y: y + 5 }, `(${n}, ${d})`);
+      const text = svg("text", { x, y: y + 5 }, label(edge, state.norm_first));
       const name = `${edge.replaceAll("_", " ")}, shape ${n} by ${d}`;
       const chip = svg("g", { class: "kit-chip", role: "radio", "aria-label": name, "data-edge": edge, onclick: () => put("edge", edge) }, box, text);
       chip.addEventListener("keydown", (event) => step(event, i));

@@ -139,6 +139,16 @@ def test_without_the_mask_the_model_is_sure_where_nothing_can_be_known(page, mod
 
 
 @pytest.mark.nightly
+def test_from_seed_0_a_head_follows_the_adjective_to_position_4(page):
+    model, _ = page["train"](True, seed=0)
+    words = ["the", "small", "owl", "sees", "blue", "the", "fox", ".", "the"]
+    with torch.no_grad():
+        x = model.embed(torch.tensor([[page["WORDS"].index(word) for word in words]]))
+        weights = torch.stack([head(x)[1][0, -1] for head in model.heads])
+    assert weights[:, 4].max() > 0.7  # 0.97, and the same if each step is rounded differently
+
+
+@pytest.mark.nightly
 def test_with_one_head_training_fails_from_some_starts(page):
     one_head: dict[str, Any] = {}
     exec(DEFINITIONS.replace("heads=4", "heads=1"), one_head)

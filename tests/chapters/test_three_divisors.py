@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 
@@ -55,3 +57,39 @@ def test_with_adam_the_root_saturates_the_head_on_a_wrong_position(train):
     right, largest = at_the_end(train, "root", 1, **how)
     assert right < 0.5
     assert largest > 0.95
+
+
+@pytest.mark.nightly
+def test_without_division_more_steps_do_not_help(train):
+    assert sum(learned(train, "none", seed, 1500) for seed in range(1, 8)) <= 2
+
+
+@pytest.mark.nightly
+def test_division_by_the_dimension_learns_if_queries_and_keys_learn_faster(train):
+    assert sum(learned(train, "d_k", seed, factor=50) for seed in range(1, 8)) >= 6
+
+
+@pytest.mark.nightly
+def test_a_learning_rate_20_times_as_large_for_all_parameters_diverges(train):
+    how = {"learning_rate": 2.0}
+    rights = [at_the_end(train, "d_k", seed, **how)[0] for seed in range(1, 8)]
+    assert all(math.isnan(right) for right in rights)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("d_k", "divisor", "factor", "starts", "low", "high"),
+    [
+        (16, 4, 1, 7, 4, 7), (64, 8, 1, 7, 5, 7), (2048, 2048**0.5, 1, 7, 4, 7),
+        (16, 16, 50, 7, 3, 7), (64, 64, 50, 7, 5, 7), (2048, 2048, 50, 7, 0, 1),
+        (16, 16, 400, 3, 0, 1), (64, 64, 400, 3, 0, 2), (2048, 2048, 400, 3, 2, 3),
+    ],
+)  # fmt: skip
+def test_with_the_root_one_rate_fits_every_dimension(
+    train, d_k, divisor, factor, starts, low, high
+):
+    count = 0
+    for seed in range(1, starts + 1):
+        _, right = train(divisor, 300, seed=seed, d_k=d_k, factor=factor)
+        count += sum(right[-20:]) / 20 > 0.9
+    assert low <= count <= high

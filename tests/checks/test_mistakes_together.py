@@ -69,7 +69,9 @@ def test_a_mistake_that_explains_one_case_alone_is_not_named():
 def test_the_counts_that_a_named_mistake_makes_wrong_are_told():
     verdict = counted(lambda a, b: [1, b, a * b], lambda a, b: [1, b, a * b])
     assert verdict.misconceptions == ("M346",)
-    assert verdict.sentences[-1] == "Of your results `[0]` is wrong, the rest is right."
+    assert verdict.sentences[-1] == (
+        "Of your results, over all cases, `[0]` is wrong, the rest is right."
+    )
 
 
 def test_no_part_is_told_where_all_are_wrong():

@@ -112,6 +112,95 @@ SLIPS = {
         "    return -picked.mean()\n",
         "stands for all axes in front",
     ),
+    "axes counted with == for >=": Slip(
+        "13_training", "13.2",
+        "def decay_groups(shapes):\n    return ([n for n in shapes if len(shapes[n]) == 2],\n"
+        "            [n for n in shapes if len(shapes[n]) != 2])\n",
+        "or drew the line elsewhere", "You chose by the name",
+    ),
+    "labels written small": Slip(
+        "15_counting", "15.6", 'false = {"a", "d", "g"}\n', "Statement G", "Statement A",
+    ),
+    "another row whose output moves": Slip(
+        "16_heads", "16.6",
+        "def other_weights(weights, values):\n"
+        "    w = weights + 0.02 * np.random.default_rng(0).normal(size=len(weights))\n"
+        "    w = np.clip(w, 0, None)\n    return w / w.sum()\n",
+        "the output is the same", "The same weights again",
+    ),
+    "a sum for the mean, in any precision": Slip(
+        "18_llama", "18.1",
+        "def rms_norm(x, gain, eps):\n    y = x.astype(np.float64)\n"
+        "    return gain * y / (np.linalg.norm(y, axis=-1, keepdims=True) + eps)\n",
+        "6 of 6 numbers differ", "overflow",
+    ),
+    "a function of math on an array": Slip(
+        "11_block", "11.7",
+        "def gelu(x):\n    return x / 2 * (1 + math.tanh(0.8 * (x + 0.044715 * x**3)))\n",
+        "0-dimensional arrays", "tensors",
+    ),
+    "the length of the batch": Slip(
+        "12_gpt2", "12.1",
+        "def embed(ids, words, positions, start):\n"
+        "    return words[ids] + positions[start:start + len(ids)]\n",
+        "`len(ids)` is the length of the first axis", "lose its axis",
+    ),
+    "memory that was never set": Slip(
+        "06_softmax", "6.6",
+        "def jacobian(scores):\n    e = np.exp(scores - scores.max())\n    w = e / e.sum()\n"
+        "    J = np.empty((len(w), len(w)))\n    for i in range(len(w)):\n"
+        "        for j in range(len(w)):\n"
+        "            J[i, j] = w[i] * (1 - w[i]) if i == j else w[i] * w[j]\n    return J\n",
+        "is the sign of `w` right there?", "is the right result",
+    ),
+    "the gradient never set back": Slip(
+        "08_masking", "8.9",
+        "def train_bigram(tokens, words, steps, learning_rate):\n"
+        "    logits = np.zeros((words, words))\n    g = np.zeros_like(logits)\n"
+        "    for _ in range(steps):\n        for a, b in zip(tokens[:-1], tokens[1:]):\n"
+        "            e = np.exp(logits[a])\n            g[a] += e / e.sum()\n"
+        "            g[a, b] -= 1\n        logits -= learning_rate * g / (len(tokens) - 1)\n"
+        "    return logits\n",
+        "right on 1 of 3 cases", "is right: these are the logits",
+    ),
+    "true after the first good place": Slip(
+        "08_masking", "8.7",
+        "def is_causal(f, x):\n    base = f(x)\n    for t in range(1, len(x)):\n"
+        "        y = x.copy()\n        y[t:] = np.random.randn(*y[t:].shape)\n"
+        "        if np.allclose(f(y)[:t], base[:t]):\n            return True\n"
+        "    return False\n",
+        "only after every one of them", "such as the last one",
+    ),
+    "a change that the norm removes": Slip(
+        "08_masking", "8.7",
+        "def is_causal(f, x):\n    base = f(x)\n    for t in range(1, len(x)):\n"
+        "        y = x.copy()\n        y[t:] += 1\n"
+        "        if not np.allclose(f(y)[:t], base[:t]):\n            return False\n"
+        "    return True\n",
+        "True where False is expected",
+    ),
+    "one maximum for all positions": Slip(
+        "17_capstone", "17.8",
+        "def loss(logits, ids):\n    z = logits - logits.max()\n"
+        "    p = z - np.log(np.exp(z).sum(-1, keepdims=True))\n"
+        "    return -np.take_along_axis(p[..., :-1, :], ids[..., 1:, None], -1).mean()\n",
+        "is taken over all numbers at once",
+    ),
+    "the width of a head by the wrong axis": Slip(
+        "09_multi_head", "9.7",
+        "def prune(w_o, heads, head):\n    d_v = w_o.shape[1] // heads\n    new = w_o.copy()\n"
+        "    new[head * d_v:(head + 1) * d_v] = 0\n    return new\n",
+        "right on 3 of 4 cases",
+    ),
+    "several results of which the last is the cause": Slip(
+        "14_cost", "14.7",
+        "from lib.attention import masks\n"
+        "def read_on(x, positions, w_q, w_k, w_v, keys, values):\n"
+        "    y = x + positions[len(keys):len(keys) + len(x)]\n"
+        "    K, V = np.concatenate([keys, y @ w_k]), np.concatenate([values, x @ w_v])\n"
+        "    return attend(y @ w_q, K, V, masks.causal(len(x), len(K))).output, K, V\n",
+        "`result 3` is wrong too",
+    ),
 }  # fmt: skip
 
 

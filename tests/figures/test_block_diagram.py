@@ -1,6 +1,9 @@
-"""The schematic of chapter 11 puts the norms where each order has them."""
+"""The schematics of chapter 11 put norms, points and arrows where the numbers have them."""
 
-from figures.diagrams.block import two_orders
+import numpy as np
+
+from figures.diagrams.block import TOKENS, gain_of_depth, one_question, two_orders
+from lib.functional import gelu
 
 
 def test_both_orders_have_two_norms_two_additions_and_both_sublayers():
@@ -15,3 +18,20 @@ def test_the_words_say_where_the_norms_stand():
     figure = two_orders()
     assert "through a norm and attention" in figure.alt
     assert "two norms stand on the residual stream itself" in figure.alt
+
+
+def test_the_question_has_the_answers_that_gelu_gives():
+    svg = one_question().svg
+    for token, (name, answer) in TOKENS.items():
+        assert f"{gelu(np.array(4.0 * sum(token) - 6)):.2f}".replace("-", "−") in (
+            answer, f"−{answer}"
+        ), token  # fmt: skip
+        assert name in svg
+        assert answer in svg
+
+
+def test_the_arrows_of_depth_say_how_much_each_stack_gains_or_loses():
+    figure = gain_of_depth({"no norm": 1.9, "pre-norm": 2.1}, {"no norm": 2.5, "pre-norm": 1.9})
+    assert figure.svg.count(">+0.60<") == 1
+    assert figure.svg.count(">−0.20<") == 1
+    assert "no norm from 1.90 to 2.50; pre-norm from 2.10 to 1.90" in figure.alt

@@ -1,6 +1,15 @@
 """The schematics of chapter 16 show what they say, in words too."""
 
-from figures.diagrams.induction import hook_points, induction_circuit, patching, repetition
+import pytest
+
+from figures.diagrams.induction import (
+    hook_points,
+    induction_circuit,
+    patching,
+    repetition,
+    smollm2_circuit,
+    twice_with_losses,
+)
 
 
 def test_the_repetition_stands_below_what_it_repeats():
@@ -34,3 +43,20 @@ def test_the_patch_goes_from_the_clean_run_into_the_corrupted_one_and_leaves_its
     for word in ("clean run", "corrupted run", "put in", "a", "a?"):
         assert figure.svg.count(f">{word}<") == 1
     assert "of the clean run into the corrupted run" in figure.alt
+
+
+def test_each_word_has_its_two_losses_and_the_first_of_a_text_has_one():
+    figure = twice_with_losses(["one", "two", "three"], [None, 15.04, 17.0], [12.0, 3.0, 0.26])
+    for number in ("15.0", "17.0", "12.0", "3.0", "0.3"):
+        assert figure.svg.count(f">{number}<") == 1
+    assert figure.svg.count(">two<") == 2
+    assert "the first time: none 15.0 17.0. Again: 12.0 3.0 0.3" in figure.alt
+    with pytest.raises(ValueError, match="two losses"):
+        twice_with_losses(["one"], [1.0, 2.0], [1.0])
+
+
+def test_the_circuit_of_smollm2_has_three_stages_and_says_what_is_not_measured():
+    figure = smollm2_circuit()
+    for word in ("L16H0", "L17H3, L17H4, L17H5, L18H6", "L23H1, L23H2, L23H7, L29H1"):
+        assert f">{word}<" in figure.svg
+    assert "how it passes on is not measured" in figure.alt

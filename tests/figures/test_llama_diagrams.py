@@ -64,9 +64,10 @@ def test_the_angle_between_two_hands_depends_on_the_difference_of_their_position
     figure = same_angle()
     assert figure.svg.count(">100°<") == 2  # 70 + 2 * 40 - (10 + 40), and one position later
     assert figure.svg.count(">60°<") == 1
-    for position in (2, 3):
-        assert f">query at {position}<" in figure.svg
-        assert f">key at {position - 1}<" in figure.svg
+    assert figure.svg.count(">20°<") == 1  # 70 + 40 - (10 + 2 * 40)
+    for words in ("query at 1", "query at 2", "query at 3", "key 1 ahead"):
+        assert figure.svg.count(f">{words}<") == 1
+    assert figure.svg.count(">key 1 behind<") == figure.svg.count(">key at 2<") == 2
     assert "40 degrees" in same_angle(step=40).alt
 
 
@@ -78,12 +79,14 @@ def test_the_cache_grows_by_one_column_a_step():
 
 def test_the_misplaced_question_has_its_distances_and_positions():
     figure = misplaced_question()
-    for text in ("stored keys, 0 to 74", "marmalade, 7"):
-        assert figure.svg.count(f">{text}<") == 2
-    for last, words in ((81, "74 positions back"), (6, "1 position ahead")):
+    assert figure.svg.count(">story, 12 to 74<") == 3
+    rows = ((81, 0, "74 behind"), (6, 0, "1 ahead"), (81, 148, "74 ahead"))
+    for last, first, words in rows:
         assert f">question, {last - 6} to {last}<" in figure.svg
+        assert f">first sentence, {first} to {first + 11}<" in figure.svg
         assert f">{words}<" in figure.svg
-        assert int(words.split()[0]) == abs(last - 7)
+        behind = last - (first + 7)
+        assert words == (f"{behind} behind" if behind > 0 else f"{-behind} ahead")
 
 
 def test_both_conventions_pair_each_of_eight_components_once():

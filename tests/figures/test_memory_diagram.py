@@ -7,11 +7,11 @@ from figures.diagrams import memory
 VALUES = ((12, 0), (0, 12), (6, 0), (12, 6))  # of the first four keys in "By hand"
 
 
-def test_standard_attention_moves_four_large_matrices_and_the_fused_way_none():
+def test_standard_attention_moves_four_large_matrices_and_pieces_none():
     large = [name for name, _ in memory.STANDARD if name in memory.LARGE]
     assert len(large) == 4
-    assert not any(name in memory.LARGE for name, _ in memory.FUSED)
-    for trips in (memory.STANDARD, memory.FUSED):
+    assert not any(name in memory.LARGE for name, _ in memory.IN_PIECES)
+    for trips in (memory.STANDARD, memory.IN_PIECES):
         assert trips[-1] == ("output", False)
     figure = memory.slow_and_fast_memory()
     for words in ("slow memory: large", "Q, K, V", "weights,"):
@@ -28,3 +28,12 @@ def test_what_is_kept_after_a_tile_follows_from_the_scores_of_the_page():
         o = [sum(term * value[i] for term, value in pairs) for i in (0, 1)]
         assert kept == (f"m = ln {max(seen)}", f"ℓ = {sum(terms)}", f"o = ({o[0]}, {o[1]})")
     assert all(text in memory.row_in_tiles().svg for text in ("ln 12", "ℓ = 4/3", "o = (12, 8)"))
+
+
+def test_the_bar_of_standard_attention_is_as_long_as_its_parts():
+    parts = dict(zip(memory.SEGMENTS, (30.0, 10.0, 40.0, 100.0, 20.0), strict=True))
+    figure = memory.time_apart(parts, {"all scores": 25.0})
+    assert "standard attention: 200 ms" in figure.svg
+    assert "new memory 100" in figure.alt
+    assert "all scores 25" in figure.alt
+    assert "50%" in figure.caption

@@ -4,6 +4,7 @@ import numpy as np
 
 from figures.diagrams.order import (
     WEIGHTS,
+    first_token_shares,
     four_ways_in,
     moved_triangle,
     rotary_pair,
@@ -19,10 +20,19 @@ def test_bites_receives_the_same_terms_in_both_orders():
         assert figure.svg.count(f"{weight} {word}") == 2
 
 
+def test_the_start_token_has_a_half_a_third_and_a_quarter():
+    figure = first_token_shares()
+    for share, times in (("1/2", 2), ("1/3", 1), ("1/4", 2)):
+        assert figure.svg.count(f">start {share}<") == times
+    assert figure.svg.count(">ha<") == 1 + 1 + 3 + 1 + 2 + 3  # a name, and the parts of five bars
+
+
 def test_the_new_vector_is_the_old_one_plus_the_output():
-    figure = moved_triangle(np.array([[12, 0], [0, 0], [0, 12]]), old=(4, 4), output=(6, 4))
-    assert "new vector (10, 8), which lies outside" in figure.alt
-    assert ">new vector (10, 8)<" in figure.svg
+    values = np.array([[12, 0], [0, 0], [0, 12]])
+    figure = moved_triangle(values, ("dog", "bites", "man"), old=(2, 6), output=(6, 4))
+    assert "new vector (8, 10), which lies outside" in figure.alt
+    for words in (*("dog", "bites", "man"), "old vector (2, 6)", "output (6, 4)", "+ output"):
+        assert f">{words}<" in figure.svg
 
 
 def test_after_one_layer_only_the_full_stop_has_read_the_same_in_both_orders():

@@ -1,6 +1,11 @@
 """The schematic of chapter 15 draws a block's matrices to scale."""
 
-from figures.diagrams.parameters import MATRICES, budget_curves, parameter_areas
+from figures.diagrams.parameters import (
+    MATRICES,
+    budget_curves,
+    memory_squares,
+    parameter_areas,
+)
 from lib.models.parameter_count import PRESETS, by_group
 
 
@@ -16,6 +21,18 @@ def test_the_lowest_points_of_the_budgets_are_said():
     def loss(size, tokens):  # lowest where the two terms are equal: size = tokens
         return 1 + 1e3 / size**0.5 + 1e3 / tokens**0.5
 
-    figure = budget_curves(loss, 1.0, {"a": 6 * 4e8**2, "b": 6 * 3e10**2}, {"Gopher": (1e8, 1e8)})
+    budgets = {"a": 6 * 4e8**2, "b": 6 * 3e10**2}
+    figure = budget_curves(
+        loss, 1.0, budgets, {"Gopher": (1e8, 1e8)}, uniform=9.0, fitted=(1e8, 1e10)
+    )
     assert "a near 400 million; b near 30 billion parameters" in figure.alt
     assert figure.svg.count(">Gopher<") == 1
+    assert "uniform guess: 9.0" in figure.svg
+
+
+def test_memory_is_drawn_and_said_in_gigabytes():
+    sizes = {"GPT-2, run": 0.25, "GPT-2, train": 2, "GPT-3, run": 349, "GPT-3, train": 2794}
+    figure = memory_squares(sizes, 16)
+    for words in ("GPT-2, run 0.25", "GPT-2, train 2;", "GPT-3, train 2,794", "a laptop 16."):
+        assert words in figure.alt
+    assert "a laptop: 16 GB" in figure.svg

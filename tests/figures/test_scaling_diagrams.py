@@ -3,12 +3,8 @@
 import numpy as np
 import pytest
 
-from figures.diagrams.scaling import (
-    divisor_curve,
-    push_on_query,
-    scores_to_weights,
-    widening,
-)
+from figures.diagrams.divisors import divisor_curve, saturation
+from figures.diagrams.scaling import push_on_query, scores_to_weights, widening
 from lib.functional import softmax
 from lib.seeds import generator
 
@@ -46,6 +42,21 @@ def test_the_histograms_widen_until_they_are_divided():
 def test_too_many_histograms_for_a_phone_are_refused(count):
     with pytest.raises(ValueError, match=f"2 to 4 dimensions; got {count}"):
         widening({d_k: np.arange(3.0) for d_k in range(count)})
+
+
+def test_each_divisor_has_its_start_on_the_derivative():
+    figure = saturation(32, {"no division": 1, "√d_k": 512**0.5, "d_k": 512})
+    for text in ("no division", "√d_k", "d_k", "x = 32", "x = 1.41", "x = 0.06"):
+        assert f">{text}<" in figure.svg, text
+    assert "√d_k: x = 1.41, derivative 0.16; no division: x = 32, derivative 0.00." in figure.alt
+
+
+@pytest.mark.parametrize(
+    ("difference", "divisors"), [(0, {"root": 8}), (32, {}), (32, {"none": 0})]
+)
+def test_a_start_that_is_not_positive_is_refused(difference, divisors):
+    with pytest.raises(ValueError, match="must be positive; got"):
+        saturation(difference, divisors)
 
 
 def test_three_divisors_are_marked_on_each_curve():

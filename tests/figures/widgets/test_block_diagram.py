@@ -93,6 +93,16 @@ def test_every_edge_has_one_label_and_at_least_one_line(norm_first, edges):
     assert {line["edge"] for line in drawn["lines"]} == set(edges)
 
 
+@pytest.mark.parametrize(
+    ("norm_first", "labels"),
+    [(True, "x copy weights update x₁ copy hidden update x₂"),
+     (False, "x weights update sum x₁ hidden update sum x₂")],
+)  # fmt: skip
+def test_the_labels_name_what_runs_along_the_edges(norm_first, labels):
+    edges = PRE if norm_first else POST
+    assert [call("block_diagram.js", "label", edge, norm_first) for edge in edges] == labels.split()
+
+
 def numbers(page: Page) -> list[list[float]]:
     """The table below the diagram."""
     rows = page.locator(".kit-grid tbody tr").all()

@@ -1,0 +1,37 @@
+"""The schematics of chapter 17's two heads show the numbers of the models themselves."""
+
+import numpy as np
+
+from figures.diagrams.chosen_numbers import QUERIES, VALUES, swapped_sets, two_heads, wrong_split
+from figures.widgets.bug_hunt import RIGHT, SHOWN
+
+
+def test_the_swap_changes_the_sets_of_the_first_two_tokens_alone():
+    figure = swapped_sets()
+    for word, times in (("other set", 2), ("same set", 2), ("4", 2), ("3", 4)):
+        assert figure.svg.count(f">{word}<") == times
+    assert "token 3 reads 1, 2 and 3 before and 2, 1 and 3 after" in figure.alt
+
+
+def test_the_two_heads_return_the_numbers_of_the_correct_model():
+    figure = two_heads()
+    assert "head 1 returns 6, 0 | 2, 4 | 4.91, 4.36; head 2 returns 60, 0 | 15, 45 | 48, 36" in (
+        figure.alt
+    )
+    a, b = np.array(QUERIES).reshape(3, 2, 2).transpose(2, 1, 0)  # (head, query) each
+    e = np.tril(np.stack([a, b, a * b], axis=-1))  # (head, query, key)
+    values = np.array(VALUES).reshape(3, 2, 2).swapaxes(0, 1)  # (head, key, component)
+    outputs = e / e.sum(-1, keepdims=True) @ values
+    assert np.allclose(np.hstack(outputs)[:, ::-1], RIGHT["heads"], atol=1e-7)
+
+
+def test_the_wrong_split_of_the_drawing_gives_the_numbers_of_the_broken_model():
+    figure = wrong_split()
+    assert "token 2: (6 + 60) / 2 = 33" in figure.svg
+    query, value = (np.reshape(numbers, (2, 3, 2)) for numbers in (QUERIES, VALUES))
+    assert query[0, 1].tolist() == [1, 1]
+    assert value[0, :2, 0].tolist() == [6, 60]
+    assert value[1, 0].tolist() == list(VALUES[1][2:])
+    shown = SHOWN["M37"]["heads"]  # the output projection reverses the four components
+    assert shown[1, 3] == (6 + 60) / 2
+    assert shown[0, 1::-1].tolist() == value[1, 0].tolist()
