@@ -25,7 +25,7 @@ from checks.status import Status
 from checks.task import Task
 
 SECONDS = 40.0  # of the processor for all changes, which take 2; the numbers below end the search
-LONGEST = 120.0  # seconds by the clock, for an answer that sleeps
+PATIENCE = 120.0  # seconds by the clock, for an answer that sleeps
 SLOWER = 20  # times as long as the answer itself a changed one may take
 LEAST_SECONDS = 0.2
 MOST = 1500  # changes
@@ -66,7 +66,7 @@ def one_change(
         definition = definition_of(answer, task.name)
     if definition is None:
         return Changes()
-    ends = time.process_time() + SECONDS, time.monotonic() + LONGEST
+    ends = time.process_time() + SECONDS, time.monotonic() + PATIENCE
     search = Search(task, library, compared, definition, ends, MOST_BRIEF if brief else MOST)
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         if not _is_the_same(search):
