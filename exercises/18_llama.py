@@ -68,8 +68,9 @@ def holds_in_half_precision(answer, case):
         halves = [array.half() for array in wholes]
     else:
         wholes, halves = arrays, [array.astype(np.float16) for array in arrays]
-    if not np.allclose(np.asarray(answer(*wholes, 1e-5)), exact, rtol=1e-4):
-        return True  # what is wrong in any precision has another cause
+    small = np.asarray(answer(wholes[0] / 100, wholes[1], 1e-5))
+    if not np.allclose(small, rms_norm(arrays[0] / 100, arrays[1], 1e-5), rtol=1e-3):
+        return True  # what is wrong for small numbers, in any precision, has another cause
     with np.errstate(over="ignore"):
         came = np.asarray(answer(*halves, 1e-5), dtype=np.float64)
     return bool(np.allclose(came, exact, rtol=1e-2)) or (

@@ -134,6 +134,12 @@ SLIPS = {
         "    return gain * y / (np.linalg.norm(y, axis=-1, keepdims=True) + eps)\n",
         "6 of 6 numbers differ", "overflow",
     ),
+    "large numbers clipped before they are squared": Slip(
+        "18_llama", "18.1",
+        "def rms_norm(x, gain, eps):\n    y = np.clip(x, -255, 255)\n"
+        "    return gain * y / np.sqrt((y * y).mean(-1, keepdims=True) + eps)\n",
+        "half precision does not overflow",
+    ),
     "a function of math on an array": Slip(
         "11_block", "11.7",
         "def gelu(x):\n    return x / 2 * (1 + math.tanh(0.8 * (x + 0.044715 * x**3)))\n",
