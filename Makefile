@@ -162,10 +162,12 @@ clean: ## remove what was built, and keep what was installed
 	@$(PIP) install -r requirements.txt && $(PIP) check && touch $@
 
 # Peers and other graders live beside the course, not in it: none of their pins can touch ours.
+# llama.cpp is built without AMX: where a virtual machine reports AMX and forbids it, that crashes.
 .venv/.bench/.installed: requirements/bench.txt requirements/bench-source.txt .venv/.course
 	@echo "Installing the peers (a minute, once), and building llama.cpp (ten minutes, once)"
 	@rm -rf $(@D) && $(PIP) install --no-deps --target $(@D) -r $<
-	@$(PIP) install --no-deps --no-cache-dir --target $(@D) -r requirements/bench-source.txt || \
+	@CMAKE_ARGS="-DCMAKE_C_FLAGS=-mno-amx-tile -DCMAKE_CXX_FLAGS=-mno-amx-tile" \
+	$(PIP) install --no-deps --no-cache-dir --target $(@D) -r requirements/bench-source.txt || \
 	echo "llama.cpp was not built, and will not be measured: it needs a C++ compiler"
 	@touch $@
 

@@ -742,7 +742,7 @@ EXERCISE = Exercise(
         Task(
             id="16.3", name="switch_off", title="Switch a head off", difficulty=3, importance=5,
             minutes=10, reference=switch_off, cases=layer_cases,
-            read=f"{PAGE}#a-hook-and-what-it-removes",
+            read=f"{PAGE}#a-hook-and-what-it-lets-you-change",
             wrong=[
                 Wrong("M410", with_scores(lambda scores: 0 * np.nan_to_num(scores, neginf=0))),
                 Wrong("M410", with_scores(lambda scores: np.where(np.isinf(scores), scores, 0))),
@@ -792,7 +792,7 @@ EXERCISE = Exercise(
         Task(
             id="16.5", name="price", title="How much the loss rises without a head", difficulty=2,
             importance=5, minutes=10, reference=price, cases=loss_cases,
-            read=f"{PAGE}#a-hook-and-what-it-removes",
+            read=f"{PAGE}#a-hook-and-what-it-lets-you-change",
             wrong=[
                 Wrong("M415", of_losses(lambda without, whole: whole - without)),
                 *(Wrong("M416", of_losses(combine)) for combine in (

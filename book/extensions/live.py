@@ -37,14 +37,11 @@ ABOUT = (
 )
 NO_MODEL = "SmolLM2 is not installed, so no page of this book runs it: `make book` says how."
 ABOUT_CELLS = (
-    '<p class="live-about live-about-cells">The code of this page runs here: press into it to '
-    "change it, and <strong>Run</strong> runs it with the cells above it. The first run loads "
-    "Python, {megabytes} MB, once. {model}Cells without Run need PyTorch or a larger model; "
-    '<a class="live-notebook">the notebook</a> runs them too.</p>\n'
+    '<p class="live-about live-about-cells">Cells with <strong>Run</strong> can be edited, and '
+    "run here with those above them; the first run loads Python, {megabytes} MB. {model}Cells "
+    'without Run need PyTorch, and run in <a class="live-notebook">the notebook</a>.</p>\n'
 )
-ABOUT_MODEL = (
-    "Some cells read with a real model: the page asks before it loads its {megabytes} MB. "
-)
+ABOUT_MODEL = "Some read with a real model: the page asks before it loads its {megabytes} MB. "
 CELL = re.compile(r'<div class="cell ')
 SCRIPTS_RUN = 'if (location.protocol !== "file:") document.documentElement.dataset.live = "";'
 

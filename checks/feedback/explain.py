@@ -13,7 +13,7 @@ from typing import Any
 from checks.differences.describe import capital, describe_numbers
 from checks.differences.entries import about_entries, about_others, about_parts, about_size
 from checks.feedback.blocks import value_block
-from checks.feedback.library_errors import about_integers, about_library
+from checks.feedback.library_errors import about_integers, about_library, about_nothing
 from checks.feedback.named_ideas import named_ideas
 from checks.feedback.shape_errors import about_shapes
 from checks.feedback.verdict import Verdict
@@ -131,8 +131,8 @@ def _elsewhere_right(trial: Trial) -> str:
 
 def _raised(task: Task, got: Outcome, blocks: dict[str, Any]) -> Verdict:
     mistake = got.mistake
-    words = error_words(mistake), about_library(task, mistake), about_integers(mistake)
-    sentences = (about_shapes(mistake), *words)
+    other = about_library(task, mistake), about_integers(mistake), about_nothing(mistake)
+    sentences = (about_shapes(mistake), error_words(mistake), *other)
     sentences = filter(None, sentences)
     return make_verdict(task, Status.RAISED, *sentences, mistake=mistake, **blocks)
 

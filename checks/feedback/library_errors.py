@@ -22,6 +22,9 @@ MIXED = re.compile(
     r"|'(torch\.)?Tensor' and 'numpy\.ndarray'|'numpy\.ndarray' and '(torch\.)?Tensor'"
     r"|np\.ndarray \(got Tensor\)|combination of arguments - got \(.*numpy\.ndarray"
 )
+EMPTY = re.compile(
+    r"\(\) (?:arg is an empty sequence|iterable argument is empty)|zero-size array to reduction"
+)
 LACKING = re.compile(r"No module named '(torch|scipy)\b")
 # What learners write of torch and NumPy lacks, for where torch is not installed.
 METHODS = """
@@ -113,3 +116,10 @@ def about_integers(mistake: Mistake) -> str:
     ):
         return ""
     return "NumPy's whole numbers have 32 bits in a browser; larger ones need `dtype=np.int64`."
+
+
+def about_nothing(mistake: Mistake) -> str:
+    """A sentence on the smallest or largest of no numbers."""
+    if not EMPTY.search(mistake.message):
+        return ""
+    return "The smallest or largest of no numbers was asked for: which condition left none?"

@@ -159,6 +159,14 @@ def _about_size(count: str, shape: str) -> str:
     return f"An array of {count} numbers cannot have the axes ({shape.strip('([])')}){total}."
 
 
+def _about_short_shape() -> str:
+    return (
+        "A tuple was asked for an entry that it does not have. If it is a `.shape`, the array has "
+        "fewer axes than this line needs: `repeat`, `sum`, `max` and others flatten an array, or "
+        "drop an axis, where no axis is named."
+    )
+
+
 def _lower(text: str) -> str:
     return text[:1].lower() + text[1:]
 
@@ -197,6 +205,7 @@ SHAPE_ERRORS = [
         (r"array has an inhomogeneous shape|setting an array element with a sequence",
          _about_ragged),
         (r"Expected target size \[[\d, ]+\], got \[[\d, ]+\]", _about_classes),
+        (r"^tuple index out of range$", _about_short_shape),
         (r"too many indices for array: array is (\d+)-dimensional", _about_indices),
         (r"too many indices for tensor of dimension (\d+)", _about_indices),
         (r"concatenation axis must match .* dimension (\d+), .* size (\d+) .* size (\d+)",

@@ -130,7 +130,25 @@ def _expression_edits(root: ast.stmt, changes: Sequence[tuple[Any, Callable]]) -
         around = Around(owner, field, *known)
         line = getattr(node, "lineno", getattr(owner, "lineno", 1))
         for new, question, kind in _made(changes, node, around):
-            yield Edit(((owner, field, put(_located(new, node))),), (line,), question, kind)
+            words = question + _which(root, node)
+            yield Edit(((owner, field, put(_located(new, node))),), (line,), words, kind)
+
+
+def _which(root: ast.stmt, node: ast.expr) -> str:
+    """Which of the equal numbers of its line a number is."""
+    if not isinstance(node, ast.Constant):
+        return ""
+    alike = [other for other in ast.walk(root) if isinstance(other, ast.Constant)
+             and other.lineno == node.lineno and ast.dump(other) == ast.dump(node)]  # fmt: skip
+    alike.sort(key=lambda other: other.col_offset)
+    return f" Of the {len(alike)} in this line, it is the {_ordinal(alike.index(node) + 1)}." * (
+        len(alike) > 1
+    )
+
+
+def _ordinal(n: int) -> str:
+    ending = "th" if 10 < n % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{ending}"
 
 
 def _made(changes: Sequence[tuple[Any, Callable]], node: ast.expr, around: Around) -> Iterator:

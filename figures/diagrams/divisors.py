@@ -95,6 +95,6 @@ def divisor_curve(
         fig,
         alt="The derivative dw/dr against the divisor c on a logarithmic axis, "
         f"for d_k = {d_k}. Each curve is a hill. {numbers}.",
-        caption=f"How far the weight moves per unit of the raw difference, for d_k = {d_k}: both "
-        "hills are broad, and the square root lies near the top of each.",
+        caption=f"How far the weight moves per unit of the raw difference, for d_k = {d_k}: each "
+        "hill is broad, and the square root lies near its top.",
     )

@@ -1,6 +1,6 @@
 """Schematics of chapter 16: repetitions, induction circuits, where hooks attach, a patch."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle
@@ -32,35 +32,34 @@ def repetition(tokens: Sequence[int], count: int) -> Figure:
         _token(axes, at, 120, token, "ink")
         _token(axes, at, 180, again[at], "accent" if at else "masked")
         put_arrow(axes, (_middle(at), 134), (_middle(at), 166), "accent" if at else "masked")
-    put_text(axes, _middle(count) + 2, 180, "the last of them is\nonly to be predicted", "muted",
+    put_text(axes, _middle(count) + 2, 180, "the last of them\nis only a label", "muted",
              ha="left")  # fmt: skip
     return plots.figure(
         fig,
         alt=f"{len(others)} different tokens in two rows, then {count} more in a row: "
         f"{' '.join(map(str, once))}. Below them, the same {count} in the same order. The first "
         f"of these is grey, the other {count - 1} are marked as predictable; the last one is "
-        "only to be predicted and is not read.",
+        "only a label and is not read.",
         caption=f"A text of {len(tokens) - 1} tokens, and the next one. The coloured tokens can be "
         "predicted: each follows a token that occurred before.",
     )
 
 
 @styled()
-def twice_with_losses(
-    words: Sequence[str], first: Sequence[float | None], again: Sequence[float | None]
+def tokens_with_losses(
+    words: Sequence[str], parts: Mapping[str, Sequence[float | None]], *, caption: str
 ) -> Figure:
-    """Draw a text of random tokens twice, each with the loss that a model has on it.
+    """Draw a text once for each part, with the loss that a model has there on each token.
 
-    The first token of a text has no loss.
-    Raises: ValueError unless each word has two losses.
+    The first token of a text has no loss: None.
+    Raises: ValueError unless each part has a loss for each word.
     """
-    if not len(words) == len(first) == len(again):
-        raise ValueError(
-            f"Each word needs two losses; got {len(words)} words, {len(first)} and {len(again)}."
-        )
+    if {len(losses) for losses in parts.values()} != {len(words)}:
+        counts = [len(losses) for losses in parts.values()]
+        raise ValueError(f"Each part needs {len(words)} losses, one for each word; got {counts}.")
     rows = -(-len(words) // ACROSS)
-    fig, axes = sheet((28 + 46 * rows) * 2 + 4)
-    for part, (title, losses) in enumerate({"first time": first, "again": again}.items()):
+    fig, axes = sheet((28 + 46 * rows) * len(parts) + 4)
+    for part, (title, losses) in enumerate(parts.items()):
         top = (28 + 46 * rows) * part
         put_text(axes, 4, top + 12, f"{title}: loss in nats above each token", "muted", ha="left")
         for at, (word, loss) in enumerate(zip(words, losses, strict=True)):
@@ -70,14 +69,14 @@ def twice_with_losses(
                                   alpha=min(loss, 20) / 36, linewidth=0)  # fmt: skip
             put_text(axes, x, y, "" if loss is None else f"{loss:.1f}", weight="bold")
             put_text(axes, x, y + 18, word, size=11)
-    listed = [" ".join("none" if loss is None else f"{loss:.1f}" for loss in losses)
-            for losses in (first, again)]  # fmt: skip
+    listed = "; ".join(
+        f"{title}: {' '.join('none' if loss is None else f'{loss:.1f}' for loss in losses)}"
+        for title, losses in parts.items()
+    )
     return plots.figure(
         fig,
-        alt=f"The tokens {', '.join(words)}, twice. Losses in nats, the first time: {listed[0]}. "
-        f"Again: {listed[1]}.",
-        caption="Random tokens, and the loss of SmolLM2 on each: high the first time, low soon "
-        "after the repetition has begun.",
+        alt=f"The tokens {', '.join(words)}, and their losses in nats. {listed}.",
+        caption=caption,
     )
 
 
@@ -96,14 +95,16 @@ def smollm2_circuit() -> Figure:
     put_arrow(axes, (60, 50), (60, 102), "accent", linewidth=3)
     put_arrow(axes, (60, 150), (60, 202), "accent", linewidth=3, linestyle="--")
     put_text(axes, 76, 76, "without it, they find few matches", "muted", ha="left", size=11)
-    put_text(axes, 76, 168, "without them, together less than half;", "muted", ha="left", size=11)
-    put_text(axes, 76, 184, "how it passes on is not measured", "muted", ha="left", size=11)
+    put_text(
+        axes, 76, 168, "without the four, these add less than half;", "muted", ha="left", size=11
+    )
+    put_text(axes, 76, 184, "how they get the match is not measured", "muted", ha="left", size=11)
     return plots.figure(
         fig,
         alt="Three stages. L16H0 looks one token back. A solid arrow leads to L17H3, L17H4, L17H5 "
         "and L18H6, which find the match: without L16H0 they find few matches. A dashed arrow "
         "leads to L23H1, L23H2, L23H7 and L29H1, which raise the logit of the answer: without "
-        "the four, together less than half, and how it passes on is not measured.",
+        "the four, these add less than half, and how they get the match is not measured.",
         caption="The circuit in SmolLM2. Solid: removing L16H0 ends most of the prefix matching. "
         "Dashed: removing the four weakens the later heads.",
     )

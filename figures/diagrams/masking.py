@@ -109,8 +109,8 @@ def new_row() -> Figure:
         "columns of keys. The first four rows, a triangle, are marked as not computed again, and "
         "the keys and values of the first four columns as stored. Only the last row is new: the "
         "query of the new token a, over all five keys.",
-        caption="A new token adds one row, its query over five keys, under a triangle that stays "
-        "as it was. With two new tokens, the last two rows are computed.",
+        caption="A new token adds one row, its query over five keys; the rows above it stay as "
+        "they were. With two new tokens, the last two rows are computed.",
     )
 
 

@@ -112,7 +112,7 @@ def columns_leak() -> Figure:
         "row becomes a 6. Divided by the sums of their rows, only the last row of weights moves. "
         "Divided by the sums of their columns, the first weights of rows 1 and 2 move too, from "
         "1/4 to 1/8.",
-        caption="A softmax down the columns carries the future past a right mask: rows 1 and 2 "
+        caption="A softmax down the columns carries the future past a correct mask: rows 1 and 2 "
         "move with row 3, because it is in their sum. Outlined cells moved.",
     )
 

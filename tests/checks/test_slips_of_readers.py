@@ -207,6 +207,26 @@ SLIPS = {
         "    return attend(y @ w_q, K, V, masks.causal(len(x), len(K))).output, K, V\n",
         "`result 3` is wrong too",
     ),
+    "the third number of three that are equal in its line": Slip(
+        "11_block", "11.3",
+        "def larger():\n    w_1 = np.array([[1., 0., 0.], [-1., 1., -1.]])\n"
+        "    return w_1, np.zeros(3), np.array([[1.], [1.], [1.]]), np.zeros(1)\n",
+        "Of the 3 in this line, it is the 3rd",
+    ),
+    "a repeat without an axis, which flattens": Slip(
+        "14_cost", "14.6",
+        "def share(q, k, v):\n    r = len(q) // len(k)\n"
+        "    return attend(q, np.repeat(k, r), np.repeat(v, r)).output\n",
+        "fewer axes than this line needs",
+    ),
+    "the smallest of no numbers": Slip(
+        "16_heads", "16.6",
+        "def other_weights(weights, values):\n"
+        "    z = np.linalg.svd(np.vstack([values.T, np.ones(len(values))]))[2][-1]\n"
+        "    t = min(w / x for w, x in zip(weights, z) if x > 0 and x < 0)\n"
+        "    return weights + t / 2 * z\n",
+        "which condition left none?", "the shapes do not fit",
+    ),
 }  # fmt: skip
 
 

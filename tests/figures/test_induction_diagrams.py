@@ -8,7 +8,7 @@ from figures.diagrams.induction import (
     patching,
     repetition,
     smollm2_circuit,
-    twice_with_losses,
+    tokens_with_losses,
 )
 
 
@@ -45,18 +45,19 @@ def test_the_patch_goes_from_the_clean_run_into_the_corrupted_one_and_leaves_its
     assert "of the clean run into the corrupted run" in figure.alt
 
 
-def test_each_word_has_its_two_losses_and_the_first_of_a_text_has_one():
-    figure = twice_with_losses(["one", "two", "three"], [None, 15.04, 17.0], [12.0, 3.0, 0.26])
+def test_each_word_has_its_loss_in_each_part_and_the_first_of_a_text_has_none():
+    parts = {"first time": [None, 15.04, 17.0], "again": [12.0, 3.0, 0.26]}
+    figure = tokens_with_losses(["one", "two", "three"], parts, caption="Losses.")
     for number in ("15.0", "17.0", "12.0", "3.0", "0.3"):
         assert figure.svg.count(f">{number}<") == 1
     assert figure.svg.count(">two<") == 2
-    assert "the first time: none 15.0 17.0. Again: 12.0 3.0 0.3" in figure.alt
-    with pytest.raises(ValueError, match="two losses"):
-        twice_with_losses(["one"], [1.0, 2.0], [1.0])
+    assert "first time: none 15.0 17.0; again: 12.0 3.0 0.3" in figure.alt
+    with pytest.raises(ValueError, match=r"1 losses, one for each word; got \[2, 1\]"):
+        tokens_with_losses(["one"], {"first": [1.0, 2.0], "again": [1.0]}, caption="Losses.")
 
 
 def test_the_circuit_of_smollm2_has_three_stages_and_says_what_is_not_measured():
     figure = smollm2_circuit()
     for word in ("L16H0", "L17H3, L17H4, L17H5, L18H6", "L23H1, L23H2, L23H7, L29H1"):
         assert f">{word}<" in figure.svg
-    assert "how it passes on is not measured" in figure.alt
+    assert "how they get the match is not measured" in figure.alt
