@@ -140,8 +140,8 @@ def time_apart(parts: Mapping[str, float], kernels: Mapping[str, float]) -> Figu
         + ". Below it on the same scale, short bars for the whole fused kernel: "
         + ", ".join(f"{name} {taken:.0f}" for name, taken in kernels.items()) + ".",
         caption=f"Standard attention at 1,024 tokens spends {parts['new memory'] / whole:.0%} of "
-        "its time on new memory. Passes through it (scale, mask, largest, sums) come on top. The "
-        "bars below are the whole fused kernel.",
+        "its time on new memory. “Passes” read and write it without a product: scale, mask, "
+        "largest, sums. The bars below are the whole fused kernel.",
     )  # fmt: skip
 
 

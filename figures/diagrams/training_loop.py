@@ -13,7 +13,7 @@ STEPS = (  # the parts of the loop, with what comes out of each; from top to bot
     (220, "zero_grad, backward pass", "a gradient for each parameter"),
     (274, "optimizer step", "new parameters"),
 )
-MIDDLE, WIDTH, BACK = 132, 192, 16
+MIDDLE, WIDTH, BACK, SIDE = 132, 192, 16, 52
 
 
 def training_loop() -> Figure:
@@ -28,7 +28,11 @@ def training_loop() -> Figure:
             put_box(axes, x, height, CELL - 5, 22, role)
             put_text(axes, x, height, word, role)
     put_text(axes, 310, INPUTS, "(batch, n)", "muted", ha="left")
-    put_arrow(axes, (MIDDLE, 66), (MIDDLE, STEPS[0][0] - 14))
+    put_arrow(axes, (SIDE, INPUTS + 12), (SIDE, STEPS[0][0] - 14))  # past the labels
+    right, loss = LEFT + CELL * (len(TEXT) - 2) + 22, STEPS[1][0]
+    put_arrow(axes, (right, LABELS), (right + 14, LABELS), "accent", arrowstyle="-")
+    put_arrow(axes, (right + 14, LABELS), (right + 14, loss), "accent", arrowstyle="-")
+    put_arrow(axes, (right + 14, loss), (MIDDLE + WIDTH / 2, loss), "accent")
     for at, (height, name, result) in enumerate(STEPS):
         put_box(axes, MIDDLE, height, WIDTH, 26, "accent" if at == 2 else "ink")
         put_text(axes, MIDDLE, height, name, weight="bold")
@@ -43,9 +47,9 @@ def training_loop() -> Figure:
     return plots.figure(
         fig,
         alt="One step of training, read downwards. A window of text gives inputs, Mia has a red "
-        "ball, and labels, the same words shifted by one: has a red ball full stop. The model's "
-        "forward pass gives logits of shape (batch, n, vocab); cross-entropy with the labels gives "
-        "one number, the loss; after zero_grad, the backward pass gives a gradient for each "
+        "ball, and labels, the same words shifted by one: has a red ball full stop. The inputs go "
+        "into the model, whose forward pass gives logits of shape (batch, n, vocab). The labels go "
+        "into the cross-entropy, which gives one number, the loss; after zero_grad, the backward pass gives a gradient for each "
         "parameter; a step of the optimizer gives new parameters. An arrow "
         "leads from there back to the model.",
         caption="One step of training. Every position of every window is a question, and its label "
