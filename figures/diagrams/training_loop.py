@@ -49,8 +49,8 @@ def training_loop() -> Figure:
         alt="One step of training, read downwards. A window of text gives inputs, Mia has a red "
         "ball, and labels, the same words shifted by one: has a red ball full stop. The inputs go "
         "into the model, whose forward pass gives logits of shape (batch, n, vocab). The labels go "
-        "into the cross-entropy, which gives one number, the loss; after zero_grad, the backward pass gives a gradient for each "
-        "parameter; a step of the optimizer gives new parameters. An arrow "
+        "into the cross-entropy, which gives one number, the loss; after zero_grad, the backward "
+        "pass gives a gradient for each parameter; a step of the optimizer gives new parameters. An arrow "
         "leads from there back to the model.",
         caption="One step of training. Every position of every window is a question, and its label "
         "is the next word. The next step starts again at the model, with the new parameters.",
