@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 import numpy as np
+from jaxtyping import Real
 
 from figures import palette, plots
-from figures.svg import Figure, put_head, styled
+from figures.svg import Figure, legend_size, put_head, styled
 
 
 @styled()
@@ -51,4 +52,49 @@ def saturation(difference: float | int, divisors: Mapping[str, float | int]) -> 
         f"on. A dot on it for each divisor: {'; '.join(words)}.",
         caption="Softmax over two keys. With no division, the typical pair starts where the "
         "derivative is practically 0.",
+    )
+
+
+@styled()
+def divisor_curve(
+    divisors: Real[np.ndarray, " n"], curves: Mapping[str, Real[np.ndarray, " n"]], d_k: int
+) -> Figure:
+    """Draw how far a weight moves with the raw difference, against the divisor; mark three.
+
+    Raises: ValueError unless 1 and d_k lie in the range of the divisors.
+    """
+    if not divisors[0] <= 1 < d_k <= divisors[-1]:
+        raise ValueError(
+            f"The divisors must reach from 1 to d_k = {d_k}; they reach from {divisors[0]:g} to "
+            f"{divisors[-1]:g}."
+        )
+    marks = {1: "no\ndivision", d_k**0.5: "√d_k", d_k: "d_k"}
+    fig, axes = plots.canvas(360, 270 + 18 * legend_size(curves)[0])
+    for c in marks:
+        axes.axvline(c, color=palette.light("muted"), linewidth=1, linestyle="--")
+    for i, (name, curve) in enumerate(curves.items(), 1):
+        role = f"series-{i}"
+        axes.plot(divisors, curve, color=palette.light(role), label=name)
+        axes.scatter(list(marks), np.interp(list(marks), divisors, curve), s=34,
+                     color=palette.light(role), zorder=3)  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_xticks(list(marks), [f"{c:.3g}\n{name}" for c, name in marks.items()])
+    axes.minorticks_off()
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("divisor c (logarithmic)")
+    axes.set_ylabel("dw/dr")
+    put_head(axes, "", curves)
+    numbers = "; ".join(
+        f"{name}: highest at c = {divisors[curve.argmax()]:.3g}; of this maximum, "
+        + ", ".join(
+            f"{np.interp(c, divisors, curve) / curve.max():.0%} at c = {c:.3g}" for c in marks
+        )
+        for name, curve in curves.items()
+    )
+    return plots.figure(
+        fig,
+        alt="The derivative dw/dr against the divisor c on a logarithmic axis, "
+        f"for d_k = {d_k}. Each curve is a hill. {numbers}.",
+        caption=f"How far the weight moves per unit of the raw difference, for d_k = {d_k}: the "
+        "square root lies near the top.",
     )

@@ -50,8 +50,8 @@ def training_loop() -> Figure:
         "ball, and labels, the same words shifted by one: has a red ball full stop. The inputs go "
         "into the model, whose forward pass gives logits of shape (batch, n, vocab). The labels go "
         "into the cross-entropy, which gives one number, the loss; after zero_grad, the backward "
-        "pass gives a gradient for each parameter; a step of the optimizer gives new parameters. An arrow "
-        "leads from there back to the model.",
+        "pass gives a gradient for each parameter; a step of the optimizer gives new parameters. "
+        "An arrow leads from there back to the model.",
         caption="One step of training. Every position of every window is a question, and its label "
         "is the next word. The next step starts again at the model, with the new parameters.",
     )

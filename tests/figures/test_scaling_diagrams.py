@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from figures.diagrams.divisors import saturation
+from figures.diagrams.divisors import divisor_curve, saturation
 from figures.diagrams.scaling import push_on_query, scores_to_weights, widening
 from lib.functional import softmax
 from lib.seeds import generator
@@ -57,6 +57,21 @@ def test_each_divisor_has_its_start_on_the_derivative():
 def test_a_start_that_is_not_positive_is_refused(difference, divisors):
     with pytest.raises(ValueError, match="must be positive; got"):
         saturation(difference, divisors)
+
+
+def test_three_divisors_are_marked_on_each_curve():
+    divisors = 2 ** np.linspace(0, 6, 61)
+    hill = divisors * np.exp(-divisors / 8)  # highest at 8, which is the root of 64
+    figure = divisor_curve(divisors, {"one pair": hill, "median": hill}, d_k=64)
+    for text in ("no", "division", "√d_k", "d_k", "one pair", "median", "dw/dr"):
+        assert f">{text}<" in figure.svg, text
+    assert "one pair: highest at c = 8; of this maximum" in figure.alt
+    assert "100% at c = 8" in figure.alt
+
+
+def test_a_dimension_outside_the_divisors_is_refused():
+    with pytest.raises(ValueError, match="from 1 to d_k = 64; they reach from 1 to 32"):
+        divisor_curve(np.array([1.0, 32.0]), {"one pair": np.ones(2)}, d_k=64)
 
 
 def test_a_push_is_as_long_as_it_says_and_the_smallest_has_its_zeros():
