@@ -133,6 +133,40 @@ def wrong_split() -> Figure:
     )
 
 
+@styled()
+def wrong_merge() -> Figure:
+    """Draw what the rows hold where two heads of four tokens are merged correctly and wrongly."""
+    fig, axes = sheet(166)
+    returned = [(head, token) for head in (0, 1) for token in (1, 2, 3, 4)]
+    merges = {
+        "correct merge": [returned[row::4] for row in range(4)],
+        "without a transpose": [returned[2 * row : 2 * row + 2] for row in range(4)],
+    }
+    phrases = []
+    for start, (name, rows) in zip((46, 206), merges.items(), strict=True):
+        put_text(axes, start, 12, name, weight="bold", ha="left")
+        for row, cells in enumerate(rows):
+            for place, (head, token) in enumerate(cells):
+                x, y = start + 36 + 72 * place, 40 + 29 * row
+                _filled(axes, x, y, 70, f"head {head + 1}, {token}", HEADS[head])
+                if token < 3:
+                    put_box(axes, x, y, 66, CELL - 4, "accent", linewidth=2)
+        listed = "; ".join(
+            " and ".join(f"head {head + 1} of token {token}" for head, token in cells)
+            for cells in rows
+        )
+        phrases.append(f"{name}: {listed}")
+    for row in range(4):
+        put_text(axes, 2, 40 + 29 * row, f"row {row + 1}", ha="left")
+    return plots.figure(
+        fig,
+        alt=f"What each of four rows holds. {'. '.join(phrases)}. What the heads return for "
+        "tokens 1 and 2 is outlined: without a transpose, row 4 has none of it.",
+        caption="What each row holds: the output of a head for a token. Outlined: what the swap "
+        "changes. Merged without a transpose, row 4 holds nothing of it.",
+    )
+
+
 def _filled(axes: Axes, x: Length, y: Length, width: Length, text: str, role: str) -> None:
     """Draw a cell of a head: on the colour of the head, or empty where the mask forbids."""
     if text:

@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from figures.diagrams.chosen_numbers import QUERIES, VALUES, swapped_sets, two_heads, wrong_split
+from figures.diagrams.chosen_numbers import (
+    QUERIES,
+    VALUES,
+    swapped_sets,
+    two_heads,
+    wrong_merge,
+    wrong_split,
+)
 from figures.widgets.bug_hunt import RIGHT, SHOWN
 
 
@@ -23,6 +30,17 @@ def test_the_two_heads_return_the_numbers_of_the_correct_model():
     values = np.array(VALUES).reshape(3, 2, 2).swapaxes(0, 1)  # (head, key, component)
     outputs = e / e.sum(-1, keepdims=True) @ values
     assert np.allclose(np.hstack(outputs)[:, ::-1], RIGHT["heads"], atol=1e-7)
+
+
+def test_the_wrong_merge_of_the_drawing_is_a_reshape_and_moves_what_the_broken_model_moves():
+    heads = np.arange(8).reshape(2, 4)  # (head, token)
+    for name, merged in (("correct merge", heads.T), ("without a transpose", heads.reshape(4, 2))):
+        listed = "; ".join(
+            " and ".join(f"head {x // 4 + 1} of token {x % 4 + 1}" for x in row) for row in merged
+        )
+        assert f"{name}: {listed}" in wrong_merge().alt
+    moved = np.isin(heads.reshape(4, 2) % 4, (0, 1)).any(-1)  # rows with tokens 1 and 2
+    assert moved[2:].tolist() == (SHOWN["M38"]["swap"][2:, 0] > 1e-6).tolist() == [True, False]
 
 
 def test_the_wrong_split_of_the_drawing_gives_the_numbers_of_the_broken_model():
