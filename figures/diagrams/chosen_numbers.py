@@ -136,7 +136,7 @@ def wrong_split() -> Figure:
 @styled()
 def wrong_merge() -> Figure:
     """Draw what the rows hold where two heads of four tokens are merged correctly and wrongly."""
-    fig, axes = sheet(166)
+    fig, axes = sheet(176)
     returned = [(head, token) for head in (0, 1) for token in (1, 2, 3, 4)]
     merges = {
         "correct merge": [returned[row::4] for row in range(4)],
@@ -148,9 +148,9 @@ def wrong_merge() -> Figure:
         for row, cells in enumerate(rows):
             for place, (head, token) in enumerate(cells):
                 x, y = start + 36 + 72 * place, 40 + 29 * row
-                _filled(axes, x, y, 70, f"head {head + 1}, {token}", HEADS[head])
                 if token < 3:
                     put_box(axes, x, y, 66, CELL - 4, "accent", linewidth=2)
+                _filled(axes, x, y, 70, f"token {token}", HEADS[head])
         listed = "; ".join(
             " and ".join(f"head {head + 1} of token {token}" for head, token in cells)
             for cells in rows
@@ -158,12 +158,14 @@ def wrong_merge() -> Figure:
         phrases.append(f"{name}: {listed}")
     for row in range(4):
         put_text(axes, 2, 40 + 29 * row, f"row {row + 1}", ha="left")
+    for x, head, role in zip((90, 250), ("head 1", "head 2"), HEADS, strict=True):
+        _filled(axes, x, 158, 70, head, role)
     return plots.figure(
         fig,
         alt=f"What each of four rows holds. {'. '.join(phrases)}. What the heads return for "
         "tokens 1 and 2 is outlined: without a transpose, row 4 has none of it.",
-        caption="What each row holds: the output of a head for a token. Outlined: what the swap "
-        "changes. Merged without a transpose, row 4 holds nothing of it.",
+        caption="What each row holds: what a head, by its colour, returns for a token. Outlined: "
+        "what the swap changes. Merged without a transpose, row 4 holds nothing of it.",
     )
 
 
