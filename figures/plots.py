@@ -249,11 +249,6 @@ def lines(
             ax.set_xticks(shown, [f"{int(value)}" for value in shown])
     if log_y:
         ax.set_yscale("log")
-        low, high = ax.get_ylim()
-        if high < 300 * low:  # too few powers of ten to read a value from
-            steps = [m * 10.0**k for k in range(-9, 9) for m in (1, 2, 5)]
-            shown = [step for step in steps if low <= step <= high]
-            ax.set_yticks(shown, [f"{step:g}" for step in shown])
     ax.minorticks_off()
     ax.grid(axis="y")
     ax.set_xlabel(x_label)
