@@ -79,7 +79,7 @@ test: install ## install everything; then lint, unit tests, every notebook, the 
 	@$(if $(NOT_HERE),echo "The tests of the sandbox are left out: it needs Linux")
 	@# What is long comes first and what is short last, so that all processes end together.
 	@BOOK=_build/html $(BIN)/python -m pytest -m "not nightly $(NOT_HERE)" -n $(WORKERS) --dist loadfile \
-	--no-loadscope-reorder -p no:cacheprovider --nbval --nbval-sanitize-with tests/nbval.cfg \
+	--no-loadscope-reorder -p no:cacheprovider --nbval --nbval-cell-timeout 600 --nbval-sanitize-with tests/nbval.cfg \
 	$(sort $(wildcard chapters/*.ipynb)) tests $(sort $(wildcard exercises/*.ipynb))
 
 nightly: .venv/.course .venv/.chromium node_modules/.installed ## run the tests that make test leaves out: other seeds, every page (an hour)

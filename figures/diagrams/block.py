@@ -1,6 +1,7 @@
-"""Schematics of chapter 11: a hidden component as a question, both orders, the gain of depth."""
+"""Schematics of chapter 11: a hidden component, layer norm, both orders, the gain of depth."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from statistics import fmean, pstdev
 
 from matplotlib.axes import Axes
 
@@ -16,6 +17,8 @@ NETWORK = "feed-forward\nnetwork"
 ORIGIN, UNIT = (108, 182), (150, 110)  # the plane of the question: its origin, and a step to 1
 TOKENS = {(0, 0): ("neither", "0.00"), (1, 0): ("not alone", "−0.05"),
           (0, 1): ("good alone", "−0.05"), (1, 1): ("not good", "1.95")}  # fmt: skip
+ZERO, APART = 130, 32  # on the number lines of a norm: where 0 lies, and how far 1 is from it
+ROWS = (38, 116, 194)  # the heights of these lines
 LOW, HIGH, FROM, TO = 1.75, 3.5, 96, 330  # the axis of the losses, and where it lies
 
 
@@ -104,6 +107,50 @@ def one_question() -> Figure:
         caption="The question 4a + 4b > 6 is a line across the plane. Only not good is on its far "
         "side, with both components 1.",
     )
+
+
+def centre_and_divide(x: Sequence[Length]) -> Figure:
+    """Draw one vector's components as points, minus their mean, and divided by their deviation."""
+    mean, deviation = fmean(x), pstdev(x)
+    centred = [number - mean for number in x]
+    divided = [number / deviation for number in centred]
+    lines = {"x": x, f"minus the mean, {mean:g}": centred, f"divided by σ, {deviation:g}": divided}
+    fig, axes = sheet(238)
+
+    def at(number: Length) -> Length:
+        return ZERO + APART * number
+
+    axes.plot(
+        [at(0)] * 2, [ROWS[0] - 9, ROWS[-1] + 9], "-", color=palette.light("muted"), linewidth=0.6
+    )
+    for path in zip(*lines.values(), strict=True):
+        axes.plot([at(number) for number in path], ROWS, "-", color=palette.light("line"),
+                  linewidth=0.9)  # fmt: skip
+    for row, (y, (name, numbers)) in enumerate(zip(ROWS, lines.items(), strict=True)):
+        low, high = fmean(numbers) - pstdev(numbers), fmean(numbers) + pstdev(numbers)
+        axes.fill([at(low), at(high), at(high), at(low)], [y - 9, y - 9, y + 9, y + 9],
+                  color=palette.light("accent"), alpha=0.16, linewidth=0)  # fmt: skip
+        put_text(
+            axes, 16 if row == 0 else 352, y, name, ha="right" if row else "left", weight="bold"
+        )
+        axes.scatter([at(number) for number in numbers], [y] * len(numbers), s=30,
+                     color=palette.light("accent"), zorder=3)  # fmt: skip
+        for place, number in enumerate(sorted(numbers)):
+            right, down = ((0, -18), (-9, -16), (0, 18 + 14 * (place % 2)))[row]
+            put_text(axes, at(number) + right, y + down, f"{number:g}".replace("-", "−"))
+    listed = "; ".join(f"{name}: {_listed(numbers)}" for name, numbers in lines.items())
+    return plots.figure(
+        fig,
+        alt=f"Three number lines with the components of a vector as points. {listed}. The points "
+        "move to both sides of 0, then closer together.",
+        caption="Layer norm of one token's vector: minus the mean, its components lie around 0; "
+        "divided by their standard deviation σ, they have a standard deviation of 1. The band "
+        "reaches from one standard deviation below the mean to one above.",
+    )
+
+
+def _listed(numbers: Sequence[Length]) -> str:
+    return ", ".join(f"{number:g}" for number in numbers)
 
 
 def gain_of_depth(shallow: Mapping[str, float], deep: Mapping[str, float]) -> Figure:

@@ -21,6 +21,11 @@ SIDES = {  # where the name of a dot stands
     "Gopher": ((6, -8), "center", "top"),
     "Chinchilla": ((8, -8), "right", "top"),
 }  # fmt: skip
+LEFT = {  # where the name of a dot stands that is not to its right
+    "Gopher": ((-6, -5), "right", "top"), "Chinchilla": ((-12, 0), "right", "center"),
+    "SmolLM2": ((-8, -4), "right", "center"),
+}  # fmt: skip
+WORDS = {1e6: "1 million", 1e9: "1 billion", 1e12: "1 trillion"}  # at the ticks
 
 
 @styled()
@@ -139,6 +144,54 @@ def budget_curves(
         caption="For each budget there is a best size: to its left the model is too small, to its "
         "right it sees too few tokens. Dots: where the formula puts tonight's model and three "
         f"real ones. The axis is stretched towards the lower bound, {bound:.1f}.",
+    )
+
+
+@styled()
+def parameters_and_tokens(
+    budgets: Mapping[str, float],
+    models: Mapping[str, tuple[float | int, float | int]],
+    ratio: float | int,
+) -> Figure:
+    """Draw each budget as the line of all pairs of parameters and tokens that it pays for.
+
+    A rising line has `ratio` tokens for each parameter. `models` are dots: parameters, tokens.
+    """
+    fig, axes = canvas(360, 390)
+    sizes = 10 ** np.linspace(6, 12, 241)
+    rule = f"{ratio} tokens for each parameter"
+    curves = {name: budget / (6 * sizes) for name, budget in budgets.items()}
+    for i, (name, tokens) in enumerate({**curves, rule: ratio * sizes}.items()):
+        drawn = (tokens > 1e6) & (tokens < 1e14)
+        color = palette.light(f"series-{i + 1}")
+        axes.plot(sizes[drawn], tokens[drawn], color=color, label=name)
+    for name, (size, tokens) in models.items():
+        side = LEFT.get(name, ((12, 0), "left", "center"))
+        axes.plot([size], [tokens], "o", color=palette.light("ink"), markersize=5)
+        axes.annotate(name, (size, tokens), side[0],
+                      textcoords="offset points", ha=side[1], va=side[2])  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xticks(list(WORDS), list(WORDS.values()))
+    axes.set_yticks(list(WORDS), list(WORDS.values()))
+    axes.set_xlim(7e5, 3e12)
+    axes.set_ylim(7e5, 1.5e14)
+    axes.minorticks_off()
+    axes.grid()
+    axes.set_xlabel("parameters P")
+    axes.set_ylabel("tokens D")
+    put_head(axes, "", [*budgets, rule])
+    crossings = [f"{name} near {_in_words((budget / (6 * ratio)) ** 0.5)}"
+                 for name, budget in budgets.items()]  # fmt: skip
+    dots = [f"{name} with {float(f'{tokens / size:.2g}'):,g} tokens for each parameter"
+            for name, (size, tokens) in models.items()]  # fmt: skip
+    return plots.figure(
+        fig,
+        alt="Tokens against parameters, both axes logarithmic. A falling line for each budget, and "
+        f"a rising line of {rule}, which crosses them: {'; '.join(crossings)} parameters. Dots: "
+        f"{'; '.join(dots)}.",
+        caption="All points of a falling line cost the same; by the rule, the best of them is "
+        "where the rising line crosses it.",
     )
 
 

@@ -2,8 +2,14 @@
 
 import numpy as np
 
-from figures.diagrams.block import TOKENS, gain_of_depth, one_question, two_orders
-from lib.functional import gelu
+from figures.diagrams.block import (
+    TOKENS,
+    centre_and_divide,
+    gain_of_depth,
+    one_question,
+    two_orders,
+)
+from lib.functional import gelu, layer_norm
 
 
 def test_both_orders_have_two_norms_two_additions_and_both_sublayers():
@@ -28,6 +34,17 @@ def test_the_question_has_the_answers_that_gelu_gives():
         ), token  # fmt: skip
         assert name in svg
         assert answer in svg
+
+
+def test_the_points_of_the_norm_are_those_of_layer_norm():
+    figure = centre_and_divide([6, 0, 4, 2, 3])
+    assert (
+        "minus the mean, 3: 3, -3, 1, -1, 0; divided by σ, 2: 1.5, -1.5, 0.5, -0.5, 0" in figure.alt
+    )
+    normed = layer_norm(np.array([6.0, 0, 4, 2, 3]))
+    np.testing.assert_allclose(normed, [1.5, -1.5, 0.5, -0.5, 0], atol=1e-4)
+    for number in ("1.5", "−1.5", "0.5", "−0.5"):
+        assert figure.svg.count(f">{number}<") == 1
 
 
 def test_the_arrows_of_depth_say_how_much_each_stack_gains_or_loses():

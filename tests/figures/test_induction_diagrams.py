@@ -2,6 +2,7 @@
 
 import pytest
 
+from figures.diagrams.head_evidence import PARTS, composition_runs, logit_parts
 from figures.diagrams.induction import (
     hook_points,
     induction_circuit,
@@ -61,3 +62,23 @@ def test_the_circuit_of_smollm2_has_three_stages_and_says_what_is_not_measured()
     for word in ("L16H0", "L17H3, L17H4, L17H5, L18H6", "L23H1, L23H2, L23H7, L29H1"):
         assert f">{word}<" in figure.svg
     assert "how they get the match is not measured" in figure.alt
+
+
+def test_each_run_takes_layer_0_from_one_of_the_three_and_shows_its_loss():
+    losses = {"as it is": 0.031, "queries": 0.12, "keys": 4.71, "values": 0.06}
+    figure = composition_runs(losses)
+    for word in ("as it is", "run 1", "run 2", "run 3", "0.03", "0.12", "4.71", "0.06"):
+        assert figure.svg.count(f">{word}<") == 1
+    assert (figure.svg.count(">without<"), figure.svg.count(">with<")) == (3, 9)
+    assert "run 2, the keys are computed without layer 0: 4.71" in figure.alt
+    with pytest.raises(ValueError, match="after the whole model, queries, keys, values; got keys"):
+        composition_runs({"as it is": 0.0, "keys": 1.0})
+
+
+def test_the_parts_of_a_lead_add_up_and_the_head_of_layer_0_adds_nothing():
+    figure = logit_parts()
+    assert ">the lead: 1 + 0 + 5 + 6 = 12<" in figure.svg
+    assert PARTS["a head of layer 0"][0] == 0 < PARTS["a head of layer 0"][1]
+    for name in PARTS:
+        assert f">{name}<" in figure.svg
+    assert "a head of layer 0: 0" in figure.alt

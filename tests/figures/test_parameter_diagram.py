@@ -5,6 +5,7 @@ from figures.diagrams.parameters import (
     budget_curves,
     memory_squares,
     parameter_areas,
+    parameters_and_tokens,
 )
 from lib.models.parameter_count import PRESETS, by_group
 
@@ -28,6 +29,15 @@ def test_the_lowest_points_of_the_budgets_are_said():
     assert "a near 400 million; b near 30 billion parameters" in figure.alt
     assert figure.svg.count(">Gopher<") == 1
     assert "uniform guess: 9.0" in figure.svg
+
+
+def test_a_budget_crosses_the_rule_where_it_is_said():
+    budgets = {"a": 120 * 4e6**2, "b": 120 * 3e9**2}
+    figure = parameters_and_tokens(budgets, {"Gopher": (2e11, 3e11)}, 20)
+    assert "a near 4 million; b near 3 billion parameters" in figure.alt
+    assert "Gopher with 1.5 tokens for each parameter" in figure.alt
+    for words in ("Gopher", "20 tokens for each parameter", "1 trillion"):
+        assert f">{words}<" in figure.svg
 
 
 def test_memory_is_drawn_and_said_in_gigabytes():
