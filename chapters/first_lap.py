@@ -48,18 +48,19 @@ class TinyModel(nn.Module):
 
     def __init__(self, masked, d=64, heads=4):
         super().__init__()
-        self.word = nn.Embedding(len(WORDS), d)
-        self.position = nn.Embedding(10, d)
+        self.word = nn.Embedding(len(WORDS), d)  # 15 vectors
+        self.position = nn.Embedding(10, d)  # 10: the last of 11 words is only a label
         self.heads = nn.ModuleList(Head(d, d // heads, masked) for _ in range(heads))
-        self.next_word = nn.Linear(d, len(WORDS))
+        self.next_word = nn.Linear(d, len(WORDS))  # from 64 to 15 numbers
 
-    def embed(self, ids):
+    def embed(self, ids):  # 1. (batch, n) -> (batch, n, 64)
         return self.word(ids) + self.position(torch.arange(ids.shape[1]))
 
     def forward(self, ids):
         x = self.embed(ids)
-        output = torch.cat([head(x)[0] for head in self.heads], -1)
-        return self.next_word(x + output)
+        outputs = [head(x)[0] for head in self.heads]  # 2. four times (batch, n, 16)
+        x = x + torch.cat(outputs, -1)  # 3. side by side (batch, n, 64), and added
+        return self.next_word(x)  # 4. (batch, n, 15)
 
 
 def sample_story():

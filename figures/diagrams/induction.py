@@ -95,8 +95,8 @@ def smollm2_circuit() -> Figure:
     put_arrow(axes, (60, 50), (60, 102), "accent", linewidth=3)
     put_arrow(axes, (60, 150), (60, 202), "accent", linewidth=3, linestyle="--")
     put_text(axes, 76, 76, "without it, they find few matches", "muted", ha="left", size=11)
-    put_text(axes, 76, 168, "without the finders, less than half;", "muted", ha="left", size=11)
-    put_text(axes, 76, 184, "how they get the match is not measured", "muted", ha="left", size=11)
+    put_text(axes, 76, 168, "without the finders, they add less", "muted", ha="left", size=11)
+    put_text(axes, 76, 184, "than half (how: not measured)", "muted", ha="left", size=11)
     return plots.figure(
         fig,
         alt="Three stages. L16H0 looks one token back. A solid arrow leads to L17H3, L17H4, L17H5 "

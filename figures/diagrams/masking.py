@@ -77,6 +77,30 @@ def leak_path() -> Figure:
 
 
 @styled()
+def what_followed() -> Figure:
+    """Draw where a head that finds repetitions looks, at two positions of one token."""
+    fig, axes = plots.canvas(360, 170)
+    tokens, first, answer, second = ("the", "owl", "sees", "the", "owl"), 1, 2, 4
+    put_arrow(axes, (answer, 0.2), (second, 0.8), "accent", linewidth=2.2)
+    put_arrow(axes, (answer, 0.2), (first, 0.8), "wrong", linewidth=2.2, linestyle="--")
+    roles = {first: "wrong", second: "accent"}
+    for i, token in enumerate(tokens):
+        _token(axes, i, 0, token, "ink")
+        _token(axes, i, 1, token, roles.get(i, "muted"))
+    for height, name in enumerate(("is read", "reads")):
+        axes.text(-0.6, height, name, ha="right", va="center", color=palette.light("muted"))
+    axes.set(xlim=(-1.5, 4.5), ylim=(-0.3, 1.3))
+    axes.axis("off")
+    return plots.figure(
+        fig,
+        alt="The tokens the, owl, sees, the, owl in two rows. A solid arrow leads from sees in the "
+        "lower row to the second owl in the upper one, a dashed arrow from sees to the first owl.",
+        caption="Both owl look for what followed owl. Solid: allowed under the mask. Dashed: only "
+        "without the mask, where the first owl reads its own label.",
+    )
+
+
+@styled()
 def new_row() -> Figure:
     """Draw the causal mask of five tokens, of which the last has come after the others."""
     tokens, left, top, cell = (*TOKENS, "a"), 60, 58, 32

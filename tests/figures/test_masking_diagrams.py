@@ -8,6 +8,7 @@ from figures.diagrams.masking import (
     padded_strips,
     padding_broadcast,
     shifted_strips,
+    what_followed,
 )
 
 
@@ -43,6 +44,13 @@ def test_the_next_token_is_predicted_in_the_last_column():
     assert figure.svg.count(">pad<") == 4
     assert figure.svg.count(">text 1 is continued after pad<") == 1
     assert figure.svg.count(">text 1 is continued after owl<") == 1
+
+
+def test_both_occurrences_look_at_the_token_that_followed_the_first():
+    figure = what_followed()
+    for token, count in {"the": 4, "owl": 4, "sees": 2}.items():
+        assert figure.svg.count(f">{token}<") == count
+    assert "dashed arrow from sees to the first owl" in figure.alt
 
 
 def test_a_new_token_is_a_row_and_a_column():
