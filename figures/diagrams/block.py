@@ -49,11 +49,10 @@ def two_orders() -> Figure:
         "straight from top to bottom. Twice a copy branches off, through a norm and attention, "
         "then through a norm and the feed-forward network, and is added to it. In post-norm the "
         "copies branch off without a norm, and two norms stand on the residual stream itself, one "
-        "after each addition. Beside the residual stream, the factor of a gradient on this path: "
+        "after each addition. Beside the residual stream, the factor on this path: "
         "1 for each sublayer of pre-norm, and 1/sigma for each norm of post-norm.",
-        caption="The thick line is the residual stream. In pre-norm it is only added to, and a "
-        "gradient that comes back along it is multiplied by 1; in post-norm it passes through "
-        "every norm, and the gradient is divided by σ each time.",
+        caption="The thick line is the residual stream. In pre-norm it is only added to; in "
+        "post-norm it passes through every norm, and is divided by σ each time.",
     )
 
 
@@ -104,8 +103,8 @@ def one_question() -> Figure:
         "Four points with the component's value after GELU: neither 0.00 at the origin, not alone "
         "-0.05, good alone -0.05, not good 1.95. A slanting line separates not good, on the side "
         "of yes, from the three others, on the side of no.",
-        caption="The question 4a + 4b > 6 is a line across the plane. Only not good is on its far "
-        "side, with both components 1.",
+        caption="The component asks whether 4a + 4b is above 6. Only “not good”, where both are 1, "
+        "lies beyond the line.",
     )
 
 
