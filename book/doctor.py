@@ -255,7 +255,7 @@ def weights(folder: Path | None = None) -> Finding:
 def language_model(file: Path | None = None) -> Finding:
     """Is the file of the language model there, and whole?"""
     what = "the language model's file is whole"
-    pin = constants(ROOT / "lib" / "pretrained" / "smollm2.py")
+    pin = constants(ROOT / "lib" / "pretrained" / "smollm2_package.py")
     beside = Path(sys.prefix) / ".smollm2"
     if file is None:
         spec = importlib.util.find_spec(pin["MODULE"])

@@ -220,9 +220,10 @@ def _every_other_turned(x):
     return y
 
 
+PAIRS = ((1, 4), (3, 0))  # the equal rows, in turn
+
+
 def twin_cases(rng):
-    x = rng.normal(size=(5, 3))
-    x[4] = x[1]
     methods = {
         "lookup alone": lambda rows: rows + 0,
         "the plain average": _plain,
@@ -233,9 +234,15 @@ def twin_cases(rng):
         "the word before": word_before,
         "the place added to the first axis": _numbered,
         "every second row read backwards": _every_other_turned,
+        "the place subtracted from the first axis": lambda rows: 2 * rows - _numbered(rows),
         "similarity minus distance": _similarity_and_position,
     }
-    return [Case((method, x, 1, 4), about=name) for name, method in methods.items()]
+    cases = []
+    for i, (name, method) in enumerate(methods.items()):
+        x, (first, second) = rng.normal(size=(5, 3)), PAIRS[i % 2]
+        x[second] = x[first]
+        cases.append(Case((method, x, first, second), about=name))
+    return cases
 
 
 def drawn_twin_cases(rng):
@@ -254,6 +261,10 @@ def _exactly(method, x, first, second):
 def _signed(method, x, first, second):
     y = method(x)
     return bool((y[first] - y[second]).max() > 1e-9)
+
+
+def _signed_the_other_way(method, x, first, second):
+    return _signed(method, x, second, first)
 
 
 def _in_sum(method, x, first, second):
@@ -283,6 +294,8 @@ TWINS = [
     Wrong("M950", lambda method, x, i, j: not np.isclose(method(x)[i], method(x)[j]).any()),
     Wrong("M288", _exactly),
     Wrong("M288", _signed),
+    Wrong("M288", _signed_the_other_way),
+    Wrong("M288", lambda method, x, i, j: not np.allclose(method(x)[1], method(x)[4])),
     Wrong("M288", _in_length),
     Wrong("M288", _order_matters),
     Wrong("M288", _in_sum),
@@ -388,6 +401,11 @@ def _midway(distances, same, candidates):
     return float(candidates[np.abs(candidates - middle).argmin()])
 
 
+def _right_among(calls, truth):
+    """The share of these calls that is true (precision), not the share of the truth found."""
+    return truth[calls].mean() if calls.any() else 0.0
+
+
 def _by(worth):
     return lambda distances, same, candidates: _best(distances, same, candidates, worth)
 
@@ -402,15 +420,19 @@ THRESHOLD = [
     Wrong("M289", _by(lambda sensitivity, specificity, *_: -abs(sensitivity - specificity))),
     Wrong("M289", _by(lambda _, __, c, same: 2 * (c & same).sum() / (c.sum() + same.sum()))),
     Wrong("M289", _by(lambda _, __, c, same: (c & same).sum() / max(1, c.sum()))),
+    Wrong("M289", _by(lambda _, __, called, same: _right_among(~called, ~same))),
+    Wrong("M289", _by(lambda _, __, c, same: _right_among(c, same) + _right_among(~c, ~same))),
     Wrong("M289", _midway),
 ]
 
 
 # How many same pairs and how many others lie between each two candidates: found by a search for
-# counts in which every wrong measure above prefers another candidate than the mean of the shares.
+# counts in which every wrong measure above prefers another candidate than the mean of the shares;
+# the last is for those that count among the calls.
 COUNTS = [
     ([1, 1, 0, 1, 0, 3], [3, 3, 5, 1, 0, 17]),
     ([2, 0, 3, 1, 0, 1], [0, 0, 13, 3, 12, 3]),
+    ([3, 3, 3, 3, 1, 0], [0, 0, 2, 2, 0, 1]),
 ]
 
 

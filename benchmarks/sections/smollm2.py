@@ -12,7 +12,8 @@ from benchmarks.peers.engines import greedy
 from lib.fast.llama import FastLlama, int4_linear
 from lib.models.generation import generate
 from lib.models.llama import Llama
-from lib.pretrained.smollm2 import installed_file, load_smollm2, prepared
+from lib.pretrained.smollm2 import load_smollm2, prepared
+from lib.pretrained.smollm2_package import installed_file
 
 OURS, OURS_INT4, READING = "ours", "ours, 4 bits", "ours, if it only read the weights"
 TEXT = "The history of the city begins with a small village on the river. "

@@ -21,7 +21,7 @@ from book.live.cells import catalogue, is_current
 from book.live.model import about_minilm, build_minilm
 from book.live.others import write_others
 from book.node import node
-from lib.pretrained.smollm2 import SHA256, installed_file
+from lib.pretrained.smollm2_package import SHA256, installed_file
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSER = ROOT / "book" / "live" / "browser"

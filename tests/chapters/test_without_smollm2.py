@@ -10,9 +10,9 @@ from tests.support.pages import CHAPTERS
 
 BLOCKED = """import sys
 from pathlib import Path
-from lib.pretrained import smollm2
-sys.modules[smollm2.MODULE] = None
-smollm2.BESIDE = Path("absent")"""
+from lib.pretrained import smollm2_package
+sys.modules[smollm2_package.MODULE] = None
+smollm2_package.BESIDE = Path("absent")"""
 QUICK = "18_llama"  # the other pages run for a minute each
 PAGES = [
     page.stem if page.stem == QUICK else pytest.param(page.stem, marks=pytest.mark.nightly)

@@ -17,6 +17,20 @@ ATTEND = (
     "    return e / e.sum(-1, keepdims=True)\n"
 )
 SLIPS = {
+    ("3.5", "a difference in one direction"): (
+        "def parts_twins(method, x, first, second):\n    y = method(x)\n"
+        "    return bool((y[second] - y[first]).max() > 1e-8)"
+    ),
+    ("3.5", "two rows that are the twins of most cases"): (
+        "def parts_twins(method, x, first, second):\n    y = method(x)\n"
+        "    return not np.allclose(y[1], y[4])"
+    ),
+    ("3.7", "the share of the calls for the share of the pairs"): (
+        "def best_threshold(distances, same, candidates):\n    best, where = -1, None\n"
+        "    for t in candidates:\n        called = distances < t\n"
+        "        q = (~same)[~called].mean() if (~called).any() else 0\n"
+        "        if q > best:\n            best, where = q, t\n    return where"
+    ),
     ("13.7", "the deviation divided by n"): (
         "def too_good(losses, surprisal):\n    gaps = (surprisal - losses).mean(-1)\n"
         "    return gaps.mean() / (gaps.std() / len(gaps) ** 0.5)"

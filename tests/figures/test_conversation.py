@@ -13,7 +13,7 @@ from lib.interpretability.head_rules import heads_off
 from lib.models import generation
 from lib.models.config import LlamaConfig
 from lib.models.llama import Llama, parameter_shapes
-from lib.pretrained import smollm2
+from lib.pretrained import smollm2, smollm2_package
 from lib.text.chat_tokenizer import ChatTokenizer
 
 CONFIG = LlamaConfig(
@@ -273,7 +273,7 @@ def test_where_no_kernel_runs_it_shows_an_example(talk):
 
 
 def test_smollm2_fetches_keys_and_chooses_otherwise_without_the_head():
-    smollm2.installed_file()
+    smollm2_package.installed_file()
     text = "The keys that the man with the two large dogs had left on the table"
     talk = OwnConversation(smollm2.load_smollm2(), text)
     assert "keys (token 1)0.745" in plain(talk.looking.attention.value)

@@ -2,11 +2,14 @@
 
 import json
 import re
+import subprocess
+import sys
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -72,6 +75,34 @@ def test_what_builds_the_book_needs_nothing_of_the_rest():
             *book,
             *UNPINNED,
         }, name
+
+
+WITHOUT = """
+import importlib, sys
+
+absent, *extensions = sys.argv[1:]
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in absent.split():
+            raise ModuleNotFoundError(f"{name} is not in requirements/book.txt")
+
+sys.meta_path.insert(0, Absent())
+for name in extensions:
+    importlib.import_module(name)
+"""
+
+
+def test_the_extensions_of_the_book_import_only_what_builds_the_book():
+    book = pins("requirements/book.txt").keys() | UNPINNED
+    owners = metadata.packages_distributions().items()
+    absent = [name for name, of in owners if not {canonicalize_name(owner) for owner in of} & book]
+    assert {"torch", "filelock", "pytest"} <= set(absent)
+    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))
+    command = [sys.executable, "-c", WITHOUT, " ".join(absent)]
+    command += config["sphinx"]["extra_extensions"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
 
 
 @pytest.mark.parametrize("file", ALL)

