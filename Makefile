@@ -77,7 +77,8 @@ test: install ## install everything; then lint, unit tests, every notebook, the 
 	@rm -rf _build/html _build/.doctrees && $(MAKE) --no-print-directory book
 	@echo "3/3 Unit tests, every notebook executed and compared, every page in a browser"
 	@$(if $(NOT_HERE),echo "The tests of the sandbox are left out: it needs Linux")
-	@# What is long comes first and what is short last, so that all processes end together.
+	@# What is long comes first and what is short last, so that all processes end together. A cell
+	@# that hangs ends after 600 s, and its page goes on; pytest's own limit of 900 s ends the rest.
 	@BOOK=_build/html $(BIN)/python -m pytest -m "not nightly $(NOT_HERE)" -n $(WORKERS) --dist loadfile \
 	--no-loadscope-reorder -p no:cacheprovider --nbval --nbval-cell-timeout 600 --nbval-sanitize-with tests/nbval.cfg \
 	$(sort $(wildcard chapters/*.ipynb)) tests $(sort $(wildcard exercises/*.ipynb))

@@ -110,6 +110,19 @@ def largest_tensor() -> Iterator[list[int]]:
         yield largest
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch use one thread: on arrays as small as these, several are many times slower."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def train_on_stories(answer: Any, count: int, seed: int) -> Any:
     """Let an answer train a small model on stories, and hand over what became of it.
 
@@ -130,7 +143,8 @@ def train_on_stories(answer: Any, count: int, seed: int) -> Any:
     reading = model.register_forward_pre_hook(
         lambda _, given: seen.update(tuple(row) for row in given[0][:, :5].tolist())
     )
-    trained = answer(model, stories)
+    with one_thread():
+        trained = answer(model, stories)
     hook.remove()
     reading.remove()
     if not isinstance(trained, torch.nn.Module):

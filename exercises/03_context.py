@@ -35,6 +35,7 @@ BANKS = [
     Wrong("M1005", float(functional.cosine(BANK + 2 * BY_MONEY, BANK + 2 * BY_RIVER))),
     Wrong("M70", _dot(*SUMS)),
     Wrong("M71", _dot(*SUMS) / _dot(SUMS[0], SUMS[0]) ** 2),
+    Wrong("M1064", float(functional.cosine(SUMS[0], BANK))),
     Wrong("M72", _dot(*SUMS) / float(_norm(SUMS[0]))),
     Wrong("M73", float(_norm(SUMS[0] - SUMS[1]))),
 ]
@@ -340,6 +341,30 @@ def _sums(vectors, senses):
     return float(similarity[same].sum() - similarity[~same].sum())
 
 
+def _zeros_counted(vectors, senses):
+    """Both means over all pairs, with 0 for the pairs of the other kind."""
+    i, j = np.triu_indices(len(senses), 1)
+    similarity, same = functional.cosine(vectors[i], vectors[j]), senses[i] == senses[j]
+    return float((similarity * same).mean() - (similarity * ~same).mean())
+
+
+def _of_centres(vectors, senses):
+    """Each use against the mean of its sense, and these means against each other."""
+    centres = np.array([vectors[senses == sense].mean(0) for sense in np.unique(senses)])
+    own = functional.cosine(vectors, centres[senses]).mean()
+    i, j = np.triu_indices(len(centres), 1)
+    return float(own - functional.cosine(centres[i], centres[j]).mean())
+
+
+def _mean_of_means(vectors, senses):
+    """The senses' own means averaged, so that a pair of a rare sense counts for more."""
+    i, j = np.triu_indices(len(senses), 1)
+    similarity, same = functional.cosine(vectors[i], vectors[j]), senses[i] == senses[j]
+    within = [similarity[same & (senses[i] == sense)] for sense in np.unique(senses)]
+    means = [each.mean() for each in within if len(each)]
+    return float(np.mean(means) - similarity[~same].mean())
+
+
 def _against_all(vectors, senses, part):
     i, j = np.triu_indices(len(senses), 1)
     every = functional.cosine(vectors[i], vectors[j]).mean()
@@ -370,6 +395,9 @@ GAP = [
     Wrong("M286", lambda vectors, senses: _against_all(vectors, senses, 0)),
     Wrong("M286", lambda vectors, senses: _against_all(vectors, senses, 1)),
     Wrong("M286", _sums),
+    Wrong("M1065", _zeros_counted),
+    Wrong("M1066", _of_centres),
+    Wrong("M1067", _mean_of_means),
 ]
 
 

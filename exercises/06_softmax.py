@@ -280,6 +280,11 @@ def weights_cases(rng):
 BEHIND = [
     Wrong("M168", np.log),
     Wrong("M168", lambda weights: np.log(weights) - np.log(weights).max(-1, keepdims=True)),
+    Wrong("M168", lambda weights: np.log(weights / weights.mean(-1, keepdims=True))),
+    Wrong("M1068", lambda weights: weights),
+    Wrong("M1068", _centred),
+    Wrong("M1068", lambda weights: _centred(np.exp(weights))),
+    Wrong("M1069", lambda weights: np.log(weights) / np.log(weights).mean(-1, keepdims=True)),
     Wrong("M166", lambda weights: _centred(np.log(weights / (1 - weights)))),
     Wrong("M166", lambda weights: np.log(weights / (1 - weights))),
     Wrong("M167", lambda weights: _centred(np.log2(weights))),
@@ -451,7 +456,23 @@ def _one_rescaled(a, b, first):
     return RunningSoftmax(np.maximum(a.maximum, b.maximum), total)
 
 
+def _first_rescaled(a, b):
+    """One total measured from the higher maximum, the other as it is."""
+    highest = np.maximum(a.maximum, b.maximum)
+    return RunningSoftmax(highest, a.total * np.exp(a.maximum - highest) + b.total)
+
+
+def _crossed(a, b):
+    """Each total measured from the maximum of the other half."""
+    highest = np.maximum(a.maximum, b.maximum)
+    first, second = np.exp(b.maximum - highest), np.exp(a.maximum - highest)
+    return RunningSoftmax(highest, a.total * first + b.total * second)
+
+
 MERGE = [
+    Wrong("M952", _first_rescaled),
+    Wrong("M952", lambda a, b: _first_rescaled(b, a)),
+    Wrong("M1070", _crossed),
     Wrong("M94", lambda a, b: RunningSoftmax(np.maximum(a.maximum, b.maximum), a.total + b.total)),
     Wrong("M172", lambda a, b: _rescaled(a.maximum + b.maximum, a, b)),
     Wrong("M172+M94", lambda a, b: RunningSoftmax(a.maximum + b.maximum, a.total + b.total)),

@@ -258,6 +258,8 @@ BLOCK_WRONG = [
     Wrong("M44", block_wrong(bias=(0, 1))),
     Wrong("M44", block_wrong(bias=(1, 0))),
     Wrong("M44", block_wrong(bias=(0, 0))),
+    Wrong("M1071", lambda x, w_qkv, b_qkv, w_o, b_o, heads: multi_head(
+        x, w_qkv, b_qkv, w_o, b_o @ w_o, heads)),
     Wrong("M01", block_wrong(scale=1.0)),
     Wrong("M03", lambda x, *rest: multi_head(x, *rest, scale=1 / np.sqrt(x.shape[-1]))),
     Wrong("M10", lambda x, w_qkv, b_qkv, w_o, b_o, heads: multi_head(
@@ -319,6 +321,11 @@ def prune_cases(rng):
     return [draw(2, 2, 4, 0), draw(3, 5, 15, 1), draw(3, 2, 7, 1), draw(2, 3, 4, 1)]
 
 
+def changes_from_row_i(outputs, w_o):
+    d_v = outputs.shape[-1]
+    return np.array([output @ w_o[i : i + d_v] for i, output in enumerate(outputs)])
+
+
 def prune_columns(w_o, heads, head):
     return prune(w_o.T, heads, head).T
 
@@ -328,6 +335,12 @@ def prune_columns_by_rows(w_o, heads, head):
     d_v = len(w_o) // heads
     columns = np.arange(w_o.shape[1]) // d_v
     return w_o * (columns != head)
+
+
+def prune_rows(w_o, first, count):
+    kept = np.ones(len(w_o), dtype=bool)
+    kept[first : first + count] = False
+    return w_o * kept[:, None]
 
 
 def prune_interleaved(w_o, heads, head):
@@ -468,6 +481,7 @@ EXERCISE = Exercise(
                 Wrong("M124", changes_by_columns), Wrong("M803", changes_interleaved),
                 Wrong("M42", lambda outputs, w_o: outputs @ rows_of(w_o, len(outputs))[0]),
                 Wrong("M678", lambda outputs, w_o: outputs @ w_o),
+                Wrong("M1072", changes_from_row_i),
                 Wrong("M956", changes_in_equal_shares),
             ],
         ),
@@ -492,6 +506,9 @@ EXERCISE = Exercise(
             wrong=[
                 Wrong("M124", prune_columns), Wrong("M124", prune_columns_by_rows),
                 Wrong("M803", prune_interleaved),
+                Wrong("M1072", lambda w_o, heads, head: prune_rows(w_o, head, len(w_o) // heads)),
+                Wrong("M1072", lambda w_o, heads, head: prune_rows(w_o, head, 1)),
+                Wrong("M1072", lambda w_o, heads, head: prune_rows(w_o, head * heads, heads)),
                 Wrong("M121", lambda w_o, heads, head: w_o - prune(w_o, heads, head)),
                 Wrong("M129", lambda w_o, heads, head: prune(w_o, heads, head - 1)),
             ],

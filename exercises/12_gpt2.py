@@ -1,5 +1,7 @@
 """GPT-2: the checks."""
 
+import math
+
 import numpy as np
 
 from checks import Case, Exercise, Law, Task, Wrong
@@ -265,7 +267,15 @@ def zero_or_one(otherwise):
     return answer
 
 
+def without(*untried):
+    """Some shifts are never tried."""
+    tried = [shift for shift in SHIFTS if shift not in untried]
+    return lambda loss, vocab: min(tried, key=lambda shift: probed(loss, vocab, shift))
+
+
 SHIFT_WRONG = [
+    *(Wrong("M1073", without(shift)) for shift in SHIFTS),
+    Wrong("M1074", lambda loss, vocab: find_shift(loss, vocab) + 1),
     *(Wrong("M880", lambda loss, vocab, shift=shift: shift) for shift in SHIFTS),
     Wrong("M881", lambda loss, vocab: max(SHIFTS, key=lambda by: probed(loss, vocab, by))),
     Wrong(
@@ -334,7 +344,16 @@ def unreduced(logits, ids):
     return np.take_along_axis(surprise, ids[:, 1:, None], axis=-1)[..., 0]
 
 
+def of_probabilities(measure):
+    """A measure of the probabilities of the true next tokens."""
+    return lambda logits, ids: float(measure(np.exp(-unreduced(logits, ids))))
+
+
 LOSS_WRONG = [
+    Wrong("M1075", of_probabilities(lambda p: -np.log(p.mean()))),
+    Wrong("M1076", of_probabilities(lambda p: 1 - p.mean())),
+    Wrong("M1076", of_probabilities(lambda p: p.mean())),
+    Wrong("M1076", of_probabilities(lambda p: -p.mean())),
     Wrong("M60", lambda logits, ids: shifted_loss(logits, ids, 0)),
     Wrong("M61", lambda logits, ids: shifted_loss(logits, ids, 2)),
     Wrong("M257", loss_across_sentences),
@@ -409,7 +428,27 @@ def softmax_again(hidden):
     return answer
 
 
+def sorted_once_more(logits, p):
+    """What was decided in falling order, shuffled by this order and not put back."""
+    weights = softmax(logits)
+    order = np.argsort(-weights, axis=-1)
+    left = np.take_along_axis(nucleus(logits, p), order, axis=-1)
+    return np.take_along_axis(left, order, axis=-1)
+
+
+def share_of_tokens(logits, p):
+    """As many tokens as p times the vocabulary."""
+    weights = softmax(logits)
+    count = math.ceil(p * weights.shape[-1])
+    bar = np.sort(weights, axis=-1)[..., -count][..., None]
+    left = np.where(weights >= bar, weights, 0)
+    return left / left.sum(-1, keepdims=True)
+
+
 NUCLEUS_WRONG = [
+    Wrong("M1077", sorted_once_more),
+    Wrong("M1078", share_of_tokens),
+    Wrong("M1079", lambda logits, p: softmax(np.where(nucleus(logits, p) > 0, logits, 0))),
     Wrong("M258", lambda logits, p: kept_of(logits, p, one_short=True)),
     Wrong("M259", above_the_bar(lambda p, most: p)),
     Wrong("M259", above_the_bar(lambda p, most: p, guarded=False)),

@@ -99,6 +99,13 @@ def divided(*args):
     return maximum, total, mixture / total
 
 
+def mixed_by_scores(maximum, total, mixture, scores, values):
+    """The values of the tile weighted by the scores themselves."""
+    new, total_now, _ = add_tile(maximum, total, mixture, scores, values)
+    kept = math.exp(maximum - new) * np.asarray(mixture)
+    return new, total_now, kept + np.asarray(scores) @ values
+
+
 def one(factor):
     del factor
     return 1.0
@@ -436,6 +443,7 @@ EXERCISE = Exercise(
                 Wrong("M181", lambda *args: add_tile(*args, highest=lambda old, new: old)),
                 Wrong("M320", lambda *args: add_tile(*args, early=True)),
                 Wrong("M320", divided),
+                Wrong("M1080", mixed_by_scores),
                 Wrong("M343", lambda *args: add_tile(*args, highest=lambda old, new: new)),
                 Wrong("M344", lambda *args: add_tile(*args, base=np.max)),
                 Wrong("M13", lambda *args: add_tile(*args, base=np.zeros_like)),

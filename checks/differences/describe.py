@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from checks.differences.axes import about_axes
+from checks.differences.axes import Known, about_axes
 from checks.differences.counts import about_counts
 from checks.differences.factors import (
     Triple,
@@ -23,14 +23,15 @@ from checks.run.trial import Compared
 from checks.task import Case, Task
 
 
-def describe_numbers(task: Task, failing: Sequence[Compared], everywhere: bool = True) -> str:
+def describe_numbers(
+    task: Task, failing: Sequence[Compared], everywhere: bool = True, raised: Sequence[Known] = (),
+) -> str:  # fmt: skip
     """A sentence about wrong numbers that no named misconception explains, or nothing.
 
     The first of the failing cases is the one that is shown; `everywhere` if no other case is right.
     """
     first = failing[0]
-    swapped = part_or_order(first.truth.value, first.outcome.value, task.tolerance)
-    if swapped:
+    if swapped := part_or_order(first.truth.value, first.outcome.value, task.tolerance):
         return swapped
     for name, expected, got in array_pairs(first.truth.value, first.outcome.value):
         triples = [
@@ -39,7 +40,8 @@ def describe_numbers(task: Task, failing: Sequence[Compared], everywhere: bool =
             for part, wanted, came in array_pairs(compared.truth.value, compared.outcome.value)
             if part == name
         ]
-        sentence = describe_difference(task, first.case, expected, got, triples, everywhere)
+        others = () if name else raised
+        sentence = describe_difference(task, first.case, expected, got, triples, everywhere, others)
         if sentence:
             return f"In `{name}`: {sentence}" if name else capital(sentence)
     return ""
@@ -85,7 +87,7 @@ def part_or_order(expected: Node, got: Node, tolerance: float | None) -> str:
 
 def describe_difference(
     task: Task, case: Case, expected: Numbers, got: Numbers, failing: list[Triple],
-    everywhere: bool,
+    everywhere: bool, raised: Sequence[Known] = (),
 ) -> str:  # fmt: skip
     """What can be seen in one array."""
     if expected.values is None or got.values is None or not got.values.size:
@@ -95,7 +97,7 @@ def describe_difference(
     if expected.shape != got.shape:
         same = [triple for triple in failing if triple[1].shape != triple[2].shape]
         shape = about_shape(task, expected, got)
-        axes = "" if shape == TRANSPOSED else about_axes(task, same)
+        axes = "" if shape == TRANSPOSED else about_axes(task, same, raised)
         return f"{shape} {capital(axes)}".strip() if shape else axes
     return (
         about_nan(expected, got)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from checks.differences.axes import right_results
 from checks.differences.describe import capital, describe_numbers
 from checks.differences.entries import about_entries, about_others, about_parts, about_size
 from checks.feedback.blocks import value_block
@@ -101,11 +102,12 @@ def _wrong_result(task: Task, trial: Trial, failing: list[Compared]) -> Verdict:
         return make_verdict(task, Status.NOT_UNDERSTOOD, text, about=blocks["about"])
     difference = compare(expected.value, got.value, task.tolerance)
     returned = [compared for compared in failing if compared.outcome.status == Status.RETURNED]
+    raised = right_results(each for each in failing if each.outcome.status == Status.RAISED)
     sentences = (
         _difference_words(task, difference),
         about_others(task, expected.value, got.value),
         "" if difference.kind == "structure" else _entries(task, expected.value, got.value),
-        describe_numbers(task, returned, len(failing) == len(trial.compared)),
+        describe_numbers(task, returned, len(failing) == len(trial.compared), raised),
         _elsewhere_right(trial),
         changed_words(got.changed),
     )

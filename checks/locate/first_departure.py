@@ -75,7 +75,7 @@ def located(
     others = [walk for walk in walks if walk is not clearest]
     words = list(_words(task, clearest, others, changed, not (changed or _calls_given(answer))))
     if words and clearest.wrong is not failing[0] and clearest.wrong.case.about:
-        seen = "" if len(words) == 1 and " is right: " in words[0] else " it can be seen where"
+        seen = "" if len(words) == 1 and " is right" in words[0] else " it can be seen where"
         words.insert(0, f"On another case ({clearest.wrong.case.about}){seen}:")
     return tuple(words)
 
@@ -116,9 +116,16 @@ def _words(
             yield f"Your {line_words(step)} is the right result, but something else is returned."
         return
     if step:
-        yield f"Your {line_words(step)} is right: {_these(walk.truths[n].name)}."
+        turn = " in its first turn" if _is_first_turn(step, walk.truths[n]) else ""
+        yield f"Your {line_words(step)} is right{turn}: {_these(walk.truths[n].name)}."
     if not raised:
         yield from _departure(task, walk, others, alone)
+
+
+def _is_first_turn(step: Step, truth: Intermediate) -> bool:
+    """Whether a step in a loop gives these numbers in its first turn, and others at the end."""
+    first, last = (equal(step.values[turn], truth.value) for turn in (0, -1))
+    return first and not last
 
 
 def _is_returned(step: Step, walk: Walk) -> bool:

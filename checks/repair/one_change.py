@@ -158,7 +158,8 @@ def _words(definition: Definition, repairs: Sequence[Repair], count: int) -> Ite
         changes = "One small change" if len(edits) == 1 else "Two small changes"
         verb = "makes" if len(edits) == 1 else "make"
         change = f"{changes} in {' and in '.join(places)}, {verb} {whole} right{cases}."
-        yield " ".join([change, "Look there:", *(edit.question for edit in edits)])
+        questions = dict.fromkeys(edit.question for edit in edits)
+        yield " ".join([change, "Look there:", *questions])
 
 
 def _place(definition: Definition, line: int) -> str:

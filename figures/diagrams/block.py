@@ -1,4 +1,4 @@
-"""Schematics of chapter 11: a hidden component, layer norm, both orders, the gain of depth."""
+"""Schematics of chapter 11: a hidden component, layer norm, both orders, depth, the whole block."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
@@ -19,6 +19,14 @@ TOKENS = {(0, 0): ("neither", "0.00"), (1, 0): ("not alone", "−0.05"),
           (0, 1): ("good alone", "−0.05"), (1, 1): ("not good", "1.95")}  # fmt: skip
 ZERO, APART = 130, 32  # on the number lines of a norm: where 0 lies, and how far 1 is from it
 ROWS = (38, 116, 194)  # the heights of these lines
+STEPS = {  # where each copy branches off, and for each part: what it does, and what comes out
+    42: {"norm": ("gives a standard size", "(n, d)"),
+         "attention": ("brings what other tokens offer", "(n, d); weights (h, n, n)")},
+    162: {"norm": ("gives a standard size", "(n, d)"),
+          "times W₁": ("asks questions of each token", "(n, 4d)"),
+          "GELU": ("lets each yes through", "(n, 4d)"),
+          "times W₂": ("gives the answers", "(n, d)")},
+}  # fmt: skip
 LOW, HIGH, FROM, TO = 1.75, 3.5, 96, 330  # the axis of the losses, and where it lies
 
 
@@ -181,4 +189,28 @@ def gain_of_depth(shallow: Mapping[str, float], deep: Mapping[str, float]) -> Fi
         alt=f"Three arrows on an axis of the validation loss, from four blocks to 24: {changes}.",
         caption="What 20 more blocks do to the loss after 600 steps, mean of three seeds. Without "
         "norms and in post-norm it rises; in pre-norm it falls.",
+    )
+
+
+def whole_block() -> Figure:
+    """Draw a pre-norm block, read downwards: what each part does, and the shape it returns."""
+    fig, axes = sheet(378)
+    put_text(axes, PRE - 16, 14, "x  (n, d)", ha="left", weight="bold")
+    put_arrow(axes, (PRE, 26), (PRE, 350), "accent", linewidth=3)
+    put_text(axes, PRE - 16, 366, "to the next block: x  (n, d)", ha="left", weight="bold")
+    for start, parts in STEPS.items():
+        _branch(axes, PRE, start, list(parts))
+        for row, (task, shape) in enumerate(parts.values()):
+            put_text(axes, PRE + 152, start + 16 + 35 * row, task, ha="left")
+            put_text(axes, PRE + 152, start + 32 + 35 * row, shape, "muted", ha="left")
+        put_text(axes, PRE + 152, start + 19 + 35 * len(parts), "added to x", "accent", ha="left")
+    put_text(axes, PRE + 17, 256, "feed-forward", "muted", rotation=90, va="center")
+    listed = "; ".join(f"{name} {task}, {shape}" for parts in STEPS.values()
+                       for name, (task, shape) in parts.items())  # fmt: skip
+    return plots.figure(
+        fig,
+        alt="A pre-norm block, read downwards. The residual stream x, of shape (n, d), runs "
+        f"straight through. Twice a copy branches off and is added to it at the end: {listed}.",
+        caption="The block of GPT-2. Only attention moves anything from one token to another; "
+        "every other part works on each token alone.",
     )

@@ -93,6 +93,38 @@ def two_heads() -> Figure:
 
 
 @styled()
+def two_cuts() -> Figure:
+    """Draw twelve values in one line, cut for two heads in two ways, and what token 1 gets."""
+    fig, axes = sheet(226)
+    values, phrases = np.ravel(VALUES), []
+    for place in range(3):
+        put_text(axes, 62 + 120 * place, 12, f"token {place + 1}", "muted")
+    cuts = {"correct cut": [0, 0, 1, 1] * 3, "cut in the middle": [0] * 6 + [1] * 6}
+    for top, (name, heads) in zip((28, 130), cuts.items(), strict=True):
+        got = [np.flatnonzero(np.array(heads) == head)[:2] for head in (0, 1)]
+        put_text(axes, 4, top + 6, name, ha="left", weight="bold")
+        for place, (number, head) in enumerate(zip(values, heads, strict=True)):
+            x = 18 + 29 * place + 4 * (place // 4)
+            if place in np.ravel(got):
+                put_box(axes, x, top + 32, 28, CELL, "accent", linewidth=2)
+            _filled(axes, x, top + 32, 29, str(number), HEADS[head])
+        put_text(axes, 4, top + 68, "token 1 gets", "muted", ha="left")
+        for head, places in enumerate(got):
+            pair = f"({', '.join(map(str, values[places]))})"
+            _filled(axes, 130 + 150 * head, top + 68, 64, pair, HEADS[head])
+            put_text(axes, 166 + 150 * head, top + 68, f"head {head + 1}", HEADS[head], ha="left")
+            phrases.append(f"{name}: in head {head + 1}, token 1 gets {pair}")
+    return plots.figure(
+        fig,
+        alt=f"The twelve values of three tokens in one line: {', '.join(map(str, values))}. "
+        f"{'; '.join(phrases)}.",
+        caption="Four values for each token, in the order in which the computer stores them; the "
+        "colour is the head that gets them. Cut in the middle, head 2 begins with a value of "
+        "token 2.",
+    )
+
+
+@styled()
 def wrong_split() -> Figure:
     """Draw twelve numbers in one line, cut for two heads correctly and wrongly."""
     fig, axes = sheet(322)

@@ -1,7 +1,8 @@
-"""Schematics of chapter 17: where its twenty faults are, and the three steps of one hunt."""
+"""Schematics of chapter 17: where its faults are, which laws they break, and one hunt."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from textwrap import fill
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -34,7 +35,7 @@ TOP, NAMES, MOST = 58, 11, 8  # where the numbers begin, the size of the names, 
 TITLES = {
     "future": "last token changed: each token moves by",
     "swap": "first two tokens swapped: each token moves by",
-    "heads": "two heads: the outputs of three tokens",
+    "heads": "two heads: what each returns for token 1",
 }
 """What the experiment of each step shows, in the order of the steps."""
 
@@ -67,6 +68,40 @@ def suspect_map(names: Mapping[str, str]) -> Figure:
         alt=f"The steps of the model from the input on, and the faults of each. "
         f"{'; '.join(listed)}.",
         caption="The twenty faults, each beside the step that it breaks.",
+    )
+
+
+@styled()
+def law_grid(laws: Sequence[str], broken: Mapping[str, Sequence[bool]]) -> Figure:
+    """Draw which laws each fault breaks; `broken` has a truth value for each law, by fault.
+
+    Raises: ValueError unless there are two to four laws, and every fault has as many values.
+    """
+    if not 2 <= len(laws) <= 4 or {len(values) for values in broken.values()} != {len(laws)}:
+        raise ValueError(f"`broken` must have a value for each of 2 to 4 laws; got {laws}.")
+    fig, axes = sheet(46 + 36 * len(broken))
+    for column, law in enumerate(laws):
+        put_text(axes, 186 + 48 * column, 20, fill(law, 8), va="center", size=10.5)
+    for row, (name, values) in enumerate(broken.items()):
+        y = 62 + 36 * row
+        put_text(axes, 2, y, fill(name, 22, subsequent_indent="     "), ha="left", va="center")
+        for column, value in enumerate(values):
+            x, role = 186 + 48 * column, "accent" if value else "line"
+            put_box(axes, x, y, 44, 30, role, linewidth=2.2 if value else 1)
+            put_text(axes, x, y, "breaks" if value else "obeys", "ink" if value else "muted",
+                     size=10.5, weight="bold" if value else "normal")  # fmt: skip
+    listed = [
+        f"{name} breaks {', '.join(law for law, value in zip(laws, values, strict=True) if value)}"
+        if any(values)
+        else f"{name} breaks none"
+        for name, values in broken.items()
+    ]
+    return plots.figure(
+        fig,
+        alt=f"A grid of {len(broken)} faults and {len(laws)} laws. {'; '.join(listed)}.",
+        caption="Which laws each broken line breaks. Several lines can break one law"
+        + "".join(f"; {name} breaks none" for name in broken if not any(broken[name]))
+        + ".",
     )
 
 
@@ -104,11 +139,11 @@ def hunt_step(
     for place, (name, table) in enumerate(shown):
         start, top = place % 2 * 183, TOP + place // 2 * tall
         put_text(axes, start + 2, top + 8, name, "muted", ha="left")
-        _grid(axes, start, top + 20, 171, table, outlined(table, shown[0][1]))
+        _grid(axes, start, top + 20, 171, table, outlined(table, shown[0][1], key != "heads"))
     _names(axes, bottom, before, left)
     tables = "; ".join(f"{name}: {_said(table)}" for name, table in shown)
     gone = [name for name in before if name not in left]
-    moving = np.flatnonzero(outlined(*(table for _, table in shown[1::-1]))[0]) + 1
+    moving = np.flatnonzero(outlined(*(table for _, table in shown[1::-1]), key != "heads")[0]) + 1
     return plots.figure(
         fig,
         alt=f"Step {step + 1}, {TITLES[key]}. {tables}. Of {len(before)} faults, {len(left)} left: "
@@ -119,13 +154,13 @@ def hunt_step(
     )
 
 
-def outlined(table: Table, right: Table) -> Bool[np.ndarray, "_ _"]:
+def outlined(table: Table, right: Table, distances: bool) -> Bool[np.ndarray, "_ _"]:
     """Return where a table differs from the correct one.
 
-    Of the distances by which tokens move, the correct model's own are not compared: only whether
-    a token moves.
+    Of the `distances` by which tokens move, the correct model's own are not compared: only
+    whether a token moves.
     """
-    if len(right) == 1:
+    if distances:
         return (table > 1e-6) & (right == 0)
     return ~np.isclose(table, right)
 

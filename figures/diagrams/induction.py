@@ -103,8 +103,8 @@ def smollm2_circuit() -> Figure:
         "and L18H6, which find the match: without L16H0 they find few matches. A dashed arrow "
         "leads to L23H1, L23H2, L23H7 and L29H1, which raise the logit of the answer: without "
         "the finders, these add less than half, and how they get the match is not measured.",
-        caption="The circuit in SmolLM2. Solid: removing L16H0 ends most of the prefix matching. "
-        "Dashed: removing the finders weakens the later heads.",
+        caption="The circuit in SmolLM2. Solid: without L16H0, the finders give the token after "
+        "the match far less weight. Dashed: without the finders, the later heads add less.",
     )
 
 

@@ -12,7 +12,6 @@ from figures.svg import Figure, styled
 TOKENS = ("the", "blue", "owl", "sees")
 BLUE, OWL, SEES = 1, 2, 3
 SIZE, CELL = 4, 20
-Point = tuple[Length, Length]
 
 
 def shifted_strips(tokens: Sequence[str]) -> Figure:
@@ -61,10 +60,7 @@ def leak_path() -> Figure:
     for height in range(3):
         for i, token in enumerate(TOKENS):
             _token(axes, i, height, token, "wrong" if (i, height) in leaked else "ink")
-    for height, name in enumerate(("input", "after\nlayer 1", "after\nlayer 2")):
-        axes.text(-0.6, height, name, ha="right", va="center", color=palette.light("muted"))
-    axes.set(xlim=(-1.5, 3.5), ylim=(-0.3, 2.3))
-    axes.axis("off")
+    _name_rows(axes, ("input", "after\nlayer 1", "after\nlayer 2"), len(TOKENS))
     return plots.figure(
         fig,
         alt="Three rows of the tokens the, blue, owl, sees: the input, after layer 1 and after "
@@ -80,17 +76,16 @@ def leak_path() -> Figure:
 def what_followed() -> Figure:
     """Draw where a head that finds repetitions looks, at two positions of one token."""
     fig, axes = plots.canvas(360, 170)
-    tokens, first, answer, second = ("the", "owl", "sees", "the", "owl"), 1, 2, 4
+    tokens = ("the", "owl", "sees", "the", "owl")
+    first, second = tokens.index(tokens[-1]), len(tokens) - 1
+    answer = first + 1
     put_arrow(axes, (answer, 0.2), (second, 0.8), "accent", linewidth=2.2)
     put_arrow(axes, (answer, 0.2), (first, 0.8), "wrong", linewidth=2.2, linestyle="--")
     roles = {first: "wrong", second: "accent"}
     for i, token in enumerate(tokens):
         _token(axes, i, 0, token, "ink")
         _token(axes, i, 1, token, roles.get(i, "muted"))
-    for height, name in enumerate(("is read", "reads")):
-        axes.text(-0.6, height, name, ha="right", va="center", color=palette.light("muted"))
-    axes.set(xlim=(-1.5, 4.5), ylim=(-0.3, 1.3))
-    axes.axis("off")
+    _name_rows(axes, ("is read", "reads"), len(tokens))
     return plots.figure(
         fig,
         alt="The tokens the, owl, sees, the, owl in two rows. A solid arrow leads from sees in the "
@@ -116,12 +111,8 @@ def new_row() -> Figure:
         put_text(axes, left + cell * (i + 0.5), 42, token, role, weight=weight)
         put_text(axes, left - 8, top + cell * (i + 0.5), token, role, ha="right", weight=weight)
         for j in range(len(tokens)):
-            filled = "accent" if i == last else "masked"
-            look = {"facecolor": palette.light(filled if j <= i else "surface"),
-                    "edgecolor": palette.light("paper" if j <= i else "masked"),
-                    "hatch": None if j <= i else "////"}  # fmt: skip
-            corner = (left + cell * j + 1, top + cell * i + 1)
-            axes.add_patch(Rectangle(corner, cell - 2, cell - 2, linewidth=0, **look))
+            role = "surface" if j > i else "accent" if i == last else "masked"
+            _cell(axes, left + cell * j, top + cell * i, cell, role)
     side = left + cell * len(tokens) + 10
     put_text(axes, side, top + cell * 2, "these rows stay:\nnot computed\nagain", "muted",
              ha="left", va="center")  # fmt: skip
@@ -202,11 +193,8 @@ def padding_broadcast(real: Sequence[bool]) -> Figure:
     _cells(axes, 32, 26, repeated[:1])
     put_arrow(axes, (72, 50), (72, 82))
     put_text(axes, 80, 65, "for every query", "muted", ha="left")
-    for left, cells, name in (
-        (32, repeated, "not a pad"),
-        (154, causal, "causal"),
-        (276, both, "both"),
-    ):
+    panels = (32, repeated, "not a pad"), (154, causal, "causal"), (276, both, "both")
+    for left, cells, name in panels:
         _cells(axes, left, 88, cells)
         put_text(axes, left + 40, 204, name)
         for key in queries:
@@ -234,11 +222,23 @@ def _cells(axes: Axes, left: Length, top: Length, rows: Sequence[Sequence[bool]]
     """Draw a mask: filled where it allows, hatched where it forbids."""
     for row, columns in enumerate(rows):
         for column, on in enumerate(columns):
-            look = {"facecolor": palette.light("accent" if on else "surface"),
-                    "edgecolor": palette.light("paper" if on else "masked")}  # fmt: skip
-            corner = (left + CELL * column + 1, top + CELL * row + 1)
-            hatch = None if on else "////"
-            axes.add_patch(Rectangle(corner, CELL - 2, CELL - 2, linewidth=0, hatch=hatch, **look))
+            role = "accent" if on else "surface"
+            _cell(axes, left + CELL * column, top + CELL * row, CELL, role)
+
+
+def _cell(axes: Axes, x: Length, y: Length, size: Length, role: str) -> None:
+    """Draw a cell of a mask, filled in the colour of its role; hatched where that is surface."""
+    hatch, edge = ("////", "masked") if role == "surface" else (None, "paper")
+    look = {"facecolor": palette.light(role), "edgecolor": palette.light(edge), "hatch": hatch}
+    axes.add_patch(Rectangle((x + 1, y + 1), size - 2, size - 2, linewidth=0, **look))
+
+
+def _name_rows(axes: Axes, names: Sequence[str], columns: int) -> None:
+    """Name rows of tokens, from the lowest up, and fit the drawing to them."""
+    for height, name in enumerate(names):
+        put_text(axes, -0.6, height, name, "muted", ha="right", va="center")
+    axes.set(xlim=(-1.5, columns - 0.5), ylim=(-0.3, len(names) - 0.7))
+    axes.axis("off")
 
 
 def _token(axes: Axes, x: Length, y: Length, text: str, role: str) -> None:

@@ -1,4 +1,4 @@
-"""Drawings of chapter 14: two memories, one row cut into tiles, and where the time goes."""
+"""Drawings of chapter 14: two memories, the tiles and one row of them, and where the time goes."""
 
 from collections.abc import Mapping, Sequence
 
@@ -60,6 +60,59 @@ def _panel(axes: Axes, top: Length, title: str, trips: Sequence[Trip], work: str
                  ha="right" if last else "left")  # fmt: skip
 
 
+N, SIDE, NOW, CELL = 6, 2, 5, 30  # tokens, those of a tile, the tile drawn at work, pixels
+
+
+def tiles_of_causal() -> list[tuple[int, int]]:
+    """List the tiles that a causal mask leaves, by queries and then by keys, in their order."""
+    return [(i, j) for i in range(N // SIDE) for j in range(N // SIDE) if j <= i]
+
+
+@styled()
+def tiles_in_order() -> Figure:
+    """Draw the score matrix of six tokens in tiles, each with its number in the order of work."""
+    fig, axes = sheet(292)
+    left, top, side, wide = 62, 52, SIDE * CELL, N * CELL
+    put_text(axes, left + wide / 2, 12, "keys", weight="bold")
+    put_text(axes, 8, 40, "queries", ha="left", weight="bold")
+    for i in range(N):
+        put_text(axes, left + CELL * (i + 0.5), 40, str(i + 1), "muted")
+        put_text(axes, left - 14, top + CELL * (i + 0.5), str(i + 1), "muted", va="center")
+    for i in range(N):
+        for j in range(i + 1, N):  # forbidden scores, also those inside a tile
+            axes.add_patch(
+                Rectangle((left + CELL * j, top + CELL * i), CELL, CELL, linewidth=0, hatch="////",
+                          facecolor=palette.light("surface"), edgecolor=palette.light("masked"))
+            )  # fmt: skip
+    for number, (i, j) in enumerate(tiles_of_causal(), 1):
+        x, y, now = left + side * j, top + side * i, number == NOW
+        if now:
+            _bar(axes, x, y, side, side, "accent")
+        axes.add_patch(Rectangle((x, y), side, side, fill=False, edgecolor=palette.light("muted")))
+        put_text(axes, x + CELL / 2, y + CELL * 1.5, str(number), "ink-on-high" if now else "ink",
+                 va="center", weight="bold")  # fmt: skip
+    for i in range(N // SIDE):
+        y = top + side * (i + 0.5)
+        put_arrow(axes, (left + wide + 8, y), (left + wide + 30, y))
+        put_text(axes, left + wide + 36, y, "output" if i < N // SIDE - 1 else "m, ℓ, o",
+                 "ink" if i < N // SIDE - 1 else "accent", ha="left", va="center")  # fmt: skip
+    axes.add_patch(Rectangle((left, top + wide - CELL), wide, CELL, fill=False, linewidth=2.5,
+                             edgecolor=palette.light("ink"), zorder=4))  # fmt: skip
+    put_text(axes, 8, 250, "1 to 4: computed, used, forgotten", ha="left")
+    put_text(axes, 8, 266, "5: in fast memory now, 6: still to come", "accent", ha="left")
+    put_text(axes, 8, 282, "hatched: the mask forbids these scores", "muted", ha="left")
+    return plots.figure(
+        fig,
+        alt="The score matrix of six queries and six keys, cut into nine tiles of two by two. The "
+        "three tiles above the diagonal are hatched. The others are numbered row by row: 1; 2, 3; "
+        "4, 5, 6. Tiles 1 to 4 are computed, used and forgotten; tile 5 is in fast memory. The "
+        "first two rows of tiles have their output; for the third, m, ℓ and o are kept. The row "
+        "of query 6 is framed.",
+        caption="One tile is in fast memory at a time, and a tile in which every score is "
+        "forbidden is skipped. The framed row passes through tiles 4, 5 and 6.",
+    )
+
+
 KEPT = (  # of each tile, its two scores, and what is kept after it
     (("ln 1", "ln 3"), ("m = ln 3", "ℓ = 4/3", "o = (4, 12)")),
     (("ln 6", "ln 2"), ("m = ln 6", "ℓ = 2", "o = (12, 8)")),
@@ -70,26 +123,27 @@ KEPT = (  # of each tile, its two scores, and what is kept after it
 @styled()
 def row_in_tiles() -> Figure:
     """Draw one row of scores in three tiles, and the three numbers that run along below it."""
-    fig, axes = sheet(186)
-    put_text(axes, 4, 12, "one row of scores, cut into tiles", ha="left", weight="bold")
-    put_text(axes, 4, 96, "kept after each tile", ha="left", weight="bold")
+    fig, axes = sheet(204)
+    put_text(axes, 4, 12, "the row of query 6, in its three tiles", ha="left", weight="bold")
+    put_text(axes, 4, 114, "kept after each tile", ha="left", weight="bold")
     for i, (scores, kept) in enumerate(KEPT):
         x = 60 + 120 * i
-        put_box(axes, x, 42, 110, 36, "accent")
+        put_text(axes, x, 32, f"tile {4 + i}", "muted")
+        put_box(axes, x, 60, 110, 36, "accent")
         for side, score in zip((-26, 26), scores, strict=True):
-            put_box(axes, x + side, 42, 48, 24, "muted")
-            put_text(axes, x + side, 42, score)
-        put_arrow(axes, (x, 62), (x, 84))
+            put_box(axes, x + side, 60, 48, 24, "muted")
+            put_text(axes, x + side, 60, score)
+        put_arrow(axes, (x, 80), (x, 102))
         for line, text in enumerate(kept):
-            put_text(axes, x, 118 + 20 * line, text, "accent" if "?" in text else "ink")
+            put_text(axes, x, 136 + 20 * line, text, "accent" if "?" in text else "ink")
         if i < len(KEPT) - 1:
-            put_arrow(axes, (x + 44, 118), (x + 76, 118))
-    put_text(axes, 180, 177, "a larger maximum m: multiply ℓ and o by c first", "muted")
+            put_arrow(axes, (x + 44, 136), (x + 76, 136))
+    put_text(axes, 180, 195, "a larger maximum m: multiply ℓ and o by c first", "muted")
     return plots.figure(
         fig,
-        alt="One row of six scores, cut into three tiles of two. Below each tile stands what is "
-        "kept after it: after tile one the maximum ln 3, the sum 4/3 and the weighted sum (4, 12); "
-        "after tile two ln 6, 2 and (12, 8); after tile three, question marks.",
+        alt="The row of query 6: six scores in three tiles of two. Below each tile stands what is "
+        "kept after it: after tile 4 the maximum ln 3, the sum 4/3 and the weighted sum (4, 12); "
+        "after tile 5 ln 6, 2 and (12, 8); after tile 6, question marks.",
         caption="Only the maximum, the sum and the weighted sum run along the row, however long "
         "it is.",
     )

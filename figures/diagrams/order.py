@@ -90,33 +90,25 @@ def two_layers() -> Figure:
 
 @styled()
 def first_token_shares() -> Figure:
-    """Draw what a special token receives beside one ha and three, with and without a mask."""
-    fig, axes = sheet(252)
+    """Draw what a special token receives beside one ha and three, without a mask."""
+    fig, axes = sheet(100)
     left, width, high = 114, 242, 24
-    rows = {
-        "no mask": [("ha", 34, 1), ("ha ha ha, each", 66, 3)],
-        "causal mask": [("ha ha ha, first", 140, 1), ("second", 172, 2), ("third", 204, 3)],
-    }
-    for (title, shown), top in zip(rows.items(), (10, 116), strict=True):
-        put_text(axes, 4, top, title, ha="left", weight="bold")
-        for name, y, count in shown:
-            put_text(axes, left - 8, y, name, ha="right")
-            share = width / (count + 1)
-            for place in range(count + 1):
-                role = "accent" if place == 0 else "value"
-                middle = left + share * (place + 0.5)
-                put_box(axes, middle, y, share - 3, high, role, linewidth=2 if place == 0 else 1.1)
-                text = f"start {Fraction(1, count + 1)}" if place == 0 else "ha"
-                put_text(axes, middle, y, text, role)
-    put_text(axes, left + width / 2, 236, "each bar: all the weight of one ha", "muted")
+    for name, y, count in (("ha", 18, 1), ("ha ha ha, each", 50, 3)):
+        put_text(axes, left - 8, y, name, ha="right")
+        share = width / (count + 1)
+        for place in range(count + 1):
+            role = "accent" if place == 0 else "value"
+            middle = left + share * (place + 0.5)
+            put_box(axes, middle, y, share - 3, high, role, linewidth=2 if place == 0 else 1.1)
+            text = f"start {Fraction(1, count + 1)}" if place == 0 else "ha"
+            put_text(axes, middle, y, text, role)
+    put_text(axes, left + width / 2, 82, "each bar: all the weight of one ha", "muted")
     return plots.figure(
         fig,
-        alt="Five bars, each cut into equal parts for the tokens that one ha attends to. Without a "
-        "mask, the start token has 1/2 of the bar in the text ha, and 1/4 in ha ha ha. Under a "
-        "causal mask, the start token has 1/2 for the first ha, 1/3 for the second and 1/4 for "
-        "the third.",
-        caption="With equal scores, the start token's share tells how many ha there are. Under a "
-        "causal mask it also tells the three ha of one text apart.",
+        alt="Two bars, each cut into equal parts for the tokens that one ha attends to. The start "
+        "token has 1/2 of the bar in the text ha, and 1/4 in ha ha ha.",
+        caption="With equal scores and without a mask, the start token's share tells how many ha "
+        "there are.",
     )
 
 

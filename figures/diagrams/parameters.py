@@ -1,4 +1,4 @@
-"""Drawings of chapter 15: a block's matrices and memory as areas, the best size for a budget."""
+"""Drawings of chapter 15: matrices, shares, memory as areas, the best size for a budget."""
 
 from collections.abc import Callable, Mapping
 
@@ -49,6 +49,40 @@ def parameter_areas() -> Figure:
         "down projection, each as large as all four squares together.",
         caption="The matrices of one block as areas: the feed-forward network is twice as large as "
         "attention.",
+    )
+
+
+@styled()
+def parameter_shares(models: Mapping[str, Mapping[str, int]]) -> Figure:
+    """Draw each model as a bar of its groups of parameters, in per cent of all; norms are too few.
+
+    `models` gives the count of each group, as lib.models.parameter_count.by_group does.
+    """
+    fig, axes = sheet(34 + 40 * len(models))
+    listed = []
+    for row, (model, groups) in enumerate(models.items()):
+        whole, left, y = sum(groups.values()), 104.0, 28 + 40 * row
+        size = f"{whole / 1e9:.3g} billion" if whole >= 1e9 else f"{whole / 1e6:.0f} million"
+        put_text(axes, 96, y + 16, f"{model}\n{size}", ha="right", va="center")
+        shares = {name: count / whole for name, count in groups.items() if name != "norms"}
+        for i, (name, share) in enumerate(shares.items()):
+            role, width = f"series-{i + 1}", 250 * share
+            box = Rectangle((left, y), width, 30, facecolor=palette.light(role), linewidth=0)
+            axes.add_patch(box)
+            middle = left + width / 2
+            if share > 0.1:
+                put_text(axes, middle, y + 15, f"{share:.0%}", "paper", va="center")
+            if row == 0:
+                put_text(axes, middle, 18, name, role)
+            left += width + 1
+        listed.append(f"{model}: " + ", ".join(f"{n} {share:.1%}" for n, share in shares.items()))
+    return plots.figure(
+        fig,
+        alt="A bar for each model, cut into the shares of its parameters. "
+        + "; ".join(listed)
+        + ".",
+        caption="The larger the model, the smaller the share of its embeddings. The feed-forward "
+        "networks have about twice as much as attention in each.",
     )
 
 

@@ -18,6 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checks import Case, Exercise, Law, Task, Verdict, Wrong, grade_source, judge
+from checks.capstone_drivers import train_from_nothing
+from checks.drivers import train_on_stories
 from checks.feedback import verdict
 from checks.feedback.blocks import node_text
 from checks.feedback.misconceptions import misconceptions
@@ -1041,3 +1043,15 @@ def test_the_engine_loads_without_torch_and_ipython():
     code = "import sys, checks; print({'torch', 'IPython', 'matplotlib'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("drive", [train_on_stories, train_from_nothing])
+def test_a_training_runs_on_one_thread_and_the_number_is_given_back(drive):
+    before, seen = torch.get_num_threads(), []
+    torch.set_num_threads(3)
+    try:
+        drive(lambda *given: seen.append(torch.get_num_threads()), 20, 0)
+        assert seen == [1]
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)

@@ -1,13 +1,17 @@
 """The schematics of chapter 11 put norms, points and arrows where the numbers have them."""
 
 import numpy as np
+import torch
 
+from chapters.gpt import Block, Config
 from figures.diagrams.block import (
+    STEPS,
     TOKENS,
     centre_and_divide,
     gain_of_depth,
     one_question,
     two_orders,
+    whole_block,
 )
 from lib.functional import gelu, layer_norm
 
@@ -52,3 +56,22 @@ def test_the_arrows_of_depth_say_how_much_each_stack_gains_or_loses():
     assert figure.svg.count(">+0.60<") == 1
     assert figure.svg.count(">−0.20<") == 1
     assert "no norm from 1.90 to 2.50; pre-norm from 2.10 to 1.90" in figure.alt
+
+
+def test_the_whole_block_has_the_parts_and_the_shapes_of_the_code_in_their_order():
+    n, d = 5, 8
+    block, ran = Block(Config(d_model=d, heads=2)), []
+    names = {block.attention_norm: "norm", block.attention: "attention",
+             block.feed_forward_norm: "norm", block.feed_forward.up: "times W₁",
+             block.feed_forward.gelu: "GELU", block.feed_forward.down: "times W₂"}  # fmt: skip
+    for part, name in names.items():
+        part.register_forward_hook(
+            lambda part, given, out, name=name: ran.append((name, tuple(out.shape[1:])))
+        )
+    assert block(torch.zeros(1, n, d)).shape == (1, n, d)
+    shapes = {"(n, d)": (n, d), "(n, 4d)": (n, 4 * d)}
+    drawn = [(name, shapes[shape.partition(";")[0]]) for parts in STEPS.values()
+             for name, (_, shape) in parts.items()]  # fmt: skip
+    assert drawn == ran
+    svg = whole_block().svg
+    assert svg.count(">+<") == svg.count(">norm<") == svg.count(">(n, 4d)<") == 2

@@ -6,6 +6,7 @@ from figures.diagrams.chosen_numbers import (
     QUERIES,
     VALUES,
     swapped_sets,
+    two_cuts,
     two_heads,
     wrong_merge,
     wrong_split,
@@ -53,3 +54,13 @@ def test_the_wrong_split_of_the_drawing_gives_the_numbers_of_the_broken_model():
     shown = SHOWN["M37"]["heads"]  # the output projection reverses the four components
     assert shown[1, 3] == (6 + 60) / 2
     assert shown[0, 1::-1].tolist() == value[1, 0].tolist()
+
+
+def test_a_cut_in_the_middle_gives_token_1_of_head_2_a_value_of_token_2():
+    cuts = {"correct cut": np.reshape(VALUES, (3, 2, 2)).swapaxes(0, 1),
+            "cut in the middle": np.reshape(VALUES, (2, 3, 2))}  # fmt: skip
+    for name, (first, second) in cuts.items():
+        for head, values in ((1, first), (2, second)):
+            pair = f"({values[0, 0]}, {values[0, 1]})"
+            assert f"{name}: in head {head}, token 1 gets {pair}" in two_cuts().alt
+    assert np.allclose(SHOWN["M37"]["heads"][0, ::-1], [6, 0, *VALUES[1][2:]])

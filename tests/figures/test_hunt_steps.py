@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from figures.diagrams.hunt_steps import TITLES, hunt_step, outlined, suspect_map
+from figures.diagrams.hunt_steps import TITLES, hunt_step, law_grid, outlined, suspect_map
 from figures.widgets.bug_hunt import RIGHT, SHOWN
 from lib.debugging.broken_models import SUSPECTS
 
@@ -51,6 +51,19 @@ def test_an_unknown_step_and_a_list_too_few_are_refused(key, remaining):
 
 def test_only_what_a_right_model_does_not_show_is_outlined():
     moved, right = np.array([[0.0, 0.3, 1.4]]), np.array([[0.0, 0, 0.7]])
-    assert outlined(moved, right).tolist() == [[False, True, False]]
-    assert outlined(SHOWN[COLUMNS]["exact"], RIGHT["exact"]).sum() == 5
-    assert not outlined(SHOWN[SPLIT]["exact"], RIGHT["exact"]).any()
+    assert outlined(moved, right, True).tolist() == [[False, True, False]]
+    assert outlined(SHOWN[COLUMNS]["exact"], RIGHT["exact"], False).sum() == 5
+    assert not outlined(SHOWN[SPLIT]["exact"], RIGHT["exact"], False).any()
+    assert outlined(moved, right, False).tolist() == [[False, True, True]]
+
+
+def test_a_grid_says_which_law_each_fault_breaks():
+    figure = law_grid(["call twice", "values of 1"], {"a": [True, False], "b": [False, False]})
+    assert "a breaks call twice; b breaks none." in figure.alt
+    assert (figure.svg.count(">breaks<"), figure.svg.count(">obeys<")) == (1, 3)
+
+
+@pytest.mark.parametrize("values", [[True], [True, False, True]])
+def test_a_fault_without_a_value_for_every_law_is_refused(values):
+    with pytest.raises(ValueError, match="a value for each"):
+        law_grid(["call twice", "values of 1"], {"a": values})

@@ -2,6 +2,7 @@
 
 import pytest
 
+from figures.diagrams import masking
 from figures.diagrams.masking import (
     leak_path,
     new_row,
@@ -46,11 +47,31 @@ def test_the_next_token_is_predicted_in_the_last_column():
     assert figure.svg.count(">text 1 is continued after owl<") == 1
 
 
-def test_both_occurrences_look_at_the_token_that_followed_the_first():
+def test_both_occurrences_look_at_the_token_that_followed_the_first(monkeypatch):
+    drawn, arrows = {}, {}
+    token, arrow = masking._token, masking.put_arrow
+
+    def note_token(axes, x, y, text, role):
+        drawn[x, y] = text
+        token(axes, x, y, text, role)
+
+    def note_arrow(axes, start, end, role, **line):
+        arrows[line.get("linestyle", "-")] = start[0], end[0], start[1] < end[1]
+        arrow(axes, start, end, role, **line)
+
+    monkeypatch.setattr(masking, "_token", note_token)
+    monkeypatch.setattr(masking, "put_arrow", note_arrow)
     figure = what_followed()
-    for token, count in {"the": 4, "owl": 4, "sees": 2}.items():
-        assert figure.svg.count(f">{token}<") == count
-    assert "dashed arrow from sees to the first owl" in figure.alt
+    below, above = ([text for (_, y), text in sorted(drawn.items()) if y == row] for row in (0, 1))
+    assert below == above
+    second = len(below) - 1
+    first = below.index(below[second])
+    assert first < second
+    assert arrows == {"-": (first + 1, second, True), "--": (first + 1, first, True)}
+    assert f"The tokens {', '.join(below)} in two rows" in figure.alt
+    answer, asked = below[first + 1], below[second]
+    assert f"A solid arrow leads from {answer} in the lower row to the second {asked}" in figure.alt
+    assert f"a dashed arrow from {answer} to the first {asked}" in figure.alt
 
 
 def test_a_new_token_is_a_row_and_a_column():

@@ -3,6 +3,8 @@
 from fractions import Fraction
 
 from figures.diagrams import memory
+from figures.widgets.tile_walk import TileWalk
+from lib.attention import masks
 
 VALUES = ((12, 0), (0, 12), (6, 0), (12, 6))  # of the first four keys in "By hand"
 
@@ -16,6 +18,22 @@ def test_standard_attention_moves_four_large_matrices_and_pieces_none():
     figure = memory.slow_and_fast_memory()
     for words in ("slow memory: large", "Q, K, V", "weights,"):
         assert words in figure.svg
+
+
+def test_the_tiles_are_numbered_in_the_order_of_the_walk_and_forbidden_ones_left_out():
+    walk = TileWalk(rows=memory.SIDE, columns=memory.SIDE, causal=True)
+    tiles = [(queries[0] // memory.SIDE, keys[0] // memory.SIDE) for queries, keys in walk.visits()]
+    assert memory.tiles_of_causal() == tiles
+    edges = memory.N // memory.SIDE
+    cut = masks.causal(memory.N).reshape(edges, memory.SIDE, edges, memory.SIDE)
+    assert len(tiles) == cut.any(axis=(1, 3)).sum() == 6
+    figure = memory.tiles_in_order()
+    assert tiles[memory.NOW - 1][0] == edges - 1  # a tile of the last, framed row
+    assert "numbered row by row: 1; 2, 3; 4, 5, 6" in figure.alt
+    for words in ("5: in fast memory now", "m, ℓ, o", ">output<"):
+        assert words in figure.svg
+    row = memory.row_in_tiles().svg
+    assert all(f"tile {number}" in row for number, (i, _) in enumerate(tiles, 1) if i == edges - 1)
 
 
 def test_what_is_kept_after_a_tile_follows_from_the_scores_of_the_page():

@@ -1,10 +1,15 @@
 """The schematic of chapter 15 draws a block's matrices to scale."""
 
+import re
+
+import numpy as np
+
 from figures.diagrams.parameters import (
     MATRICES,
     budget_curves,
     memory_squares,
     parameter_areas,
+    parameter_shares,
     parameters_and_tokens,
 )
 from lib.models.parameter_count import PRESETS, by_group
@@ -16,6 +21,19 @@ def test_the_areas_are_the_shares_of_the_ledger():
     groups = by_group(PRESETS["GPT-3, matrices only"])
     assert (area["up"] + area["down"]) / attention == groups["feed-forward"] / groups["attention"]
     assert "4d²" in parameter_areas().svg
+
+
+def test_the_shares_are_drawn_and_said_of_the_whole():
+    groups = {"embeddings": 1_000_000, "attention": 2_000_000, "feed-forward": 5_000_000}
+    figure = parameter_shares({"a": groups, "b": by_group(PRESETS["GPT-3"])})
+    assert "a: embeddings 12.5%, attention 25.0%, feed-forward 62.5%; b: embed" in figure.alt
+    assert "b: embeddings 0.4%, attention 33.2%, feed-forward 66.4%." in figure.alt
+    for words in ("attention", "25%", "66%", "8 million", "175 billion"):
+        assert f">{words}<" in figure.svg
+    assert ">0%<" not in figure.svg  # too narrow for a number
+    sides = re.findall(r'd="M ([\d.]+) 28 L ([\d.]+) 28', figure.svg)  # of the first bar's pieces
+    widths = [float(right) - float(left) for left, right in sides]
+    assert np.allclose(np.divide(widths, widths[0]), [1, 2, 5], rtol=0.01)
 
 
 def test_the_lowest_points_of_the_budgets_are_said():
