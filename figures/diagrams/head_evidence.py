@@ -1,4 +1,4 @@
-"""Schematics of chapter 16: which input each run takes away, and the parts of a lead."""
+"""Schematics of chapter 16: which wire between two layers a run cuts, and the parts of a lead."""
 
 from collections.abc import Mapping
 
@@ -17,8 +17,8 @@ UNIT, LEFT, RULER = 20, 36, 206  # pixels of a logit; where the sum begins, and 
 
 
 @styled()
-def composition_runs(losses: Mapping[str, float]) -> Figure:
-    """Draw what layer 1 reads in each run, and the loss.
+def composition_cuts(losses: Mapping[str, float]) -> Figure:
+    """Draw the three wires from layer 0 to layer 1, and the loss when one of them is cut.
 
     `losses` has that of the whole model, and then, by the names of `READERS`, those of the runs in
     which the queries, the keys or the values of layer 1 are computed without layer 0.
@@ -27,34 +27,31 @@ def composition_runs(losses: Mapping[str, float]) -> Figure:
     if list(losses)[1:] != list(READERS):
         raise ValueError(f"The runs are, after the whole model, {', '.join(READERS)}; "
                          f"got {', '.join(list(losses)[1:])}.")  # fmt: skip
-    fig, axes = sheet(44 + 44 * len(losses))
-    put_text(axes, 184, 11, "layer 1 computes its", "muted")
-    for x, (reader, role) in zip((106, 184, 262), READERS.items(), strict=True):
-        put_text(axes, x, 29, reader, role, weight="bold")
-    put_text(axes, 334, 29, "loss", weight="bold")
-    for row, (changed, loss) in enumerate(losses.items()):
-        y = 64 + 44 * row
-        put_text(axes, 4, y, f"run {row}" if row else changed, ha="left")
-        for x, reader in zip((106, 184, 262), READERS, strict=True):
-            without = reader == changed
-            put_box(axes, x, y, 70, 36, "wrong" if without else "muted",
-                    linewidth=2.4 if without else 1)  # fmt: skip
-            put_text(axes, x, y - 8, "without" if without else "with", size=11,
-                     weight="bold" if without else "normal")  # fmt: skip
-            put_text(axes, x, y + 8, "layer 0", size=11)
-        axes.fill_between([310, 358], y - 14, y + 14, color=palette.light("wrong"),
+    (whole, uncut), *rest = losses.items()
+    fig, axes = sheet(236)
+    put_box(axes, 50, 126, 92, 48, "accent")
+    put_text(axes, 50, 126, "what layer 0\nwrote")
+    put_text(axes, 208, 14, "layer 1\ncomputes its", "muted")
+    put_text(axes, 322, 14, "loss if this\nwire is cut", "muted")
+    for y, (reader, loss) in zip((64, 126, 188), rest, strict=True):
+        role, cut = READERS[reader], 126 + 0.5 * (y - 126)  # the middle of the wire
+        put_arrow(axes, (96, 126), (166, y), "ink", linewidth=2)
+        for down in (-7, 7):  # a cross
+            axes.plot([124, 138], [cut - down, cut + down], color=palette.light("wrong"),
+                      linewidth=3, linestyle="-", zorder=3)  # fmt: skip
+        put_box(axes, 208, y, 82, 36, role)
+        put_text(axes, 208, y, reader, role, weight="bold")
+        axes.fill_between([292, 352], y - 15, y + 15, color=palette.light("wrong"),
                           alpha=min(loss, 5) / 9, linewidth=0)  # fmt: skip
-        put_text(axes, 334, y, f"{loss:.2f}", weight="bold")
-    whole, *rest = losses.items()
-    runs = "; ".join(
-        f"run {row}, the {reader} are computed without layer 0: {loss:.2f}"
-        for row, (reader, loss) in enumerate(rest, start=1)
-    )
+        put_text(axes, 322, y, f"{loss:.2f}", weight="bold")
+    put_text(axes, 322, 224, f"{whole}: {uncut:.2f}", "muted")
+    runs = "; ".join(f"the wire to the {reader}: {loss:.2f}" for reader, loss in rest)
     return plots.figure(
         fig,
-        alt=f"Four runs, with the loss of each in nats. {whole[0]}: {whole[1]:.2f}; {runs}.",
-        caption="Each run computes one of the three without what layer 0 wrote. Only for the keys "
-        "does the loss rise by several nats: K-composition.",
+        alt="Three wires lead from what layer 0 wrote to the queries, the keys and the values of "
+        f"layer 1. Loss in nats, {whole}: {uncut:.2f}. Loss if one wire is cut: {runs}.",
+        caption="Each run cuts one wire, so that this input is computed from the embeddings alone. "
+        "Only for the keys does the loss rise by several nats.",
     )
 
 

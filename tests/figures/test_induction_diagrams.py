@@ -1,8 +1,10 @@
 """The schematics of chapter 16 show what they say, in words too."""
 
+import re
+
 import pytest
 
-from figures.diagrams.head_evidence import PARTS, composition_runs, logit_parts
+from figures.diagrams.head_evidence import PARTS, composition_cuts, logit_parts
 from figures.diagrams.induction import (
     hook_points,
     induction_circuit,
@@ -64,15 +66,17 @@ def test_the_circuit_of_smollm2_has_three_stages_and_says_what_is_not_measured()
     assert "how they get the match is not measured" in figure.alt
 
 
-def test_each_run_takes_layer_0_from_one_of_the_three_and_shows_its_loss():
-    losses = {"as it is": 0.031, "queries": 0.12, "keys": 4.71, "values": 0.06}
-    figure = composition_runs(losses)
-    for word in ("as it is", "run 1", "run 2", "run 3", "0.03", "0.12", "4.71", "0.06"):
+def test_each_wire_to_layer_1_is_cut_once_and_shows_its_loss():
+    losses = {"uncut": 0.031, "queries": 0.12, "keys": 4.71, "values": 0.06}
+    figure = composition_cuts(losses)
+    for word in ("queries", "keys", "values", "uncut: 0.03", "0.12", "4.71", "0.06"):
         assert figure.svg.count(f">{word}<") == 1
-    assert (figure.svg.count(">without<"), figure.svg.count(">with<")) == (3, 9)
-    assert "run 2, the keys are computed without layer 0: 4.71" in figure.alt
+    heights = {float(re.search(rf'y="([0-9.]+)"[^>]*>{word}<', figure.svg)[1])
+               for word in ("keys", "4.71")}  # fmt: skip
+    assert len(heights) == 1
+    assert "the wire to the keys: 4.71" in figure.alt
     with pytest.raises(ValueError, match="after the whole model, queries, keys, values; got keys"):
-        composition_runs({"as it is": 0.0, "keys": 1.0})
+        composition_cuts({"uncut": 0.0, "keys": 1.0})
 
 
 def test_the_parts_of_a_lead_add_up_and_the_head_of_layer_0_adds_nothing():
