@@ -30,5 +30,6 @@ def story_choices() -> Figure:
         "nats, two of 0.7, blue of 1.6, drums of 1.8. Ben likes his blue drums: Ben is a choice of "
         "0.7 nats; arrows lead from his up to Ben, from blue to blue and from drums to drums.",
         caption="The first and the fourth sentence of this story. In boxes: choices, with their "
-        "surprisals in nats. An arrow leads from a word without a choice to the word that decides it.",
+        "surprisals in nats. An arrow leads from a word without a choice to the word that "
+        "decides it.",
     )

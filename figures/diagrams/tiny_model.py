@@ -51,5 +51,6 @@ def tiny_model() -> Figure:
         "later columns. A thick one leads from blue, at position 5, to the last column, whose next "
         "word is blue.",
         caption="The forward pass on a story, without its first four words. Only attention moves "
-        "anything from one column to another. A question mark is a word chosen at random.",
+        "anything from one column to another. A question mark stands where the next word is "
+        "random.",
     )
