@@ -29,13 +29,19 @@ def jupyterlab(folder: Path) -> Iterator[str]:
         command, env=os.environ | calm, stderr=subprocess.DEVNULL, start_new_session=True
     )
     address = f"http://127.0.0.1:{port}"
-    for _ in range(120):
+    try:
+        for _ in range(120):
+            try:
+                urllib.request.urlopen(f"{address}/api", timeout=1).close()
+                break
+            except OSError:
+                assert server.poll() is None, "JupyterLab did not start: try `make lab`"
+                time.sleep(0.5)
+        yield address
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
         try:
-            urllib.request.urlopen(f"{address}/api", timeout=1).close()
-            break
-        except OSError:
-            assert server.poll() is None, "JupyterLab did not start; try `make lab` to see why"
-            time.sleep(0.5)
-    yield address
-    os.killpg(server.pid, signal.SIGTERM)
-    server.wait()
+            server.wait(30)
+        except subprocess.TimeoutExpired:  # now and then it waits for a kernel for ever
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait()

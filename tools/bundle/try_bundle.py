@@ -92,7 +92,11 @@ def started(*command: str, folder: Path | str = ".") -> Iterator[str]:
         yield "http://127.0.0.1:" + line.split("http://127.0.0.1:")[1].split()[0]
     finally:
         os.killpg(running.pid, signal.SIGTERM)
-        running.communicate()
+        try:
+            running.communicate(timeout=30)
+        except subprocess.TimeoutExpired:  # now and then JupyterLab waits for a kernel for ever
+            os.killpg(running.pid, signal.SIGKILL)
+            running.communicate()
 
 
 def has_no_route() -> None:
