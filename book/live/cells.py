@@ -5,12 +5,13 @@
     python -m book.live.cells --table  how many run, of each page
 
 `cells.json` is written with one line for each page: how many code cells the page shows, a digest
-of their text, and the numbers of those that run and give exactly the stored output, by what they
-need: `numpy`, the Python that every page has; `minilm`, the real model, opened on request.
+of their text, and the numbers of those that run and give exactly the stored output, and are of use
+without the others, by what they need: `numpy`, the Python that every page has; `minilm`, the real model, opened on request.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import subprocess
@@ -26,6 +27,7 @@ from book.node import node
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 CATALOGUE = HERE / "cells.json"
+DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 Page = dict[str, Any]
 Outcomes = dict[str, list[dict[str, Any]]]
 
@@ -99,15 +101,32 @@ def outcomes(names: Iterable[str]) -> tuple[Outcomes, Outcomes]:
 
 def entry(page: str, alone: list[dict[str, Any]], with_model: list[dict[str, Any]]) -> Page:
     """What the catalogue says of a page, by what came of its cells without and with MiniLM."""
-    first = running(alone)
+    sources = ["".join(cell["source"]) for cell in shown_cells(page)]
+    first = useful(running(alone), sources)
     about = {"cells": len(alone), "text": digest_of_page(page), "numpy": first}
-    more = [number for number in running(with_model) if number not in first]
+    more = [number for number in useful(running(with_model), sources) if number not in first]
     return about | ({"minilm": more} if more else {})
 
 
 def running(results: list[dict[str, Any]]) -> list[int]:
     """The numbers of the cells that ran and gave what is stored."""
     return [number for number, result in enumerate(results, 1) if result["equal"]]
+
+
+def useful(numbers: list[int], sources: list[str]) -> list[int]:
+    """These cells, less those that only define what no later one of them calls.
+
+    To run such a cell would show nothing: what calls it needs the notebook.
+    """
+    kept: list[int] = []
+    called: set[str] = set()
+    for number in reversed(numbers):
+        tree = ast.parse(sources[number - 1])
+        names = {part.name for part in tree.body if isinstance(part, DEFINITIONS)}
+        if len(names) < len(tree.body) or names & called:
+            kept.append(number)
+            called |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return kept[::-1]
 
 
 def write_catalogue(entries: dict[str, Page]) -> None:

@@ -17,12 +17,18 @@ UNIT, LEFT, RULER = 20, 36, 206  # pixels of a logit; where the sum begins, and 
 
 
 @styled()
-def composition_cuts(losses: Mapping[str, float]) -> Figure:
-    """Draw the three wires from layer 0 to layer 1, and the loss when one of them is cut.
+def composition_cuts(
+    losses: Mapping[str, float],
+    writes: str = "layer 0",
+    reads: str = "layer 1",
+    instead: str = "computed from the embeddings alone",
+) -> Figure:
+    """Draw the three wires from one layer or head to a later one, and the loss without each.
 
     `losses` has that of the whole model, and then, by the names of `READERS`, those of the runs in
-    which the queries, the keys or the values of layer 1 are computed without layer 0.
-    Raises: ValueError unless these are its names.
+    which the queries, the keys or the values of `reads` are computed without what `writes` wrote.
+    `instead` ends the sentence of the caption that says what they are.
+    Raises: ValueError unless the names are these.
     """
     if list(losses)[1:] != list(READERS):
         raise ValueError(f"The runs are, after the whole model, {', '.join(READERS)}; "
@@ -30,8 +36,8 @@ def composition_cuts(losses: Mapping[str, float]) -> Figure:
     (whole, uncut), *rest = losses.items()
     fig, axes = sheet(236)
     put_box(axes, 50, 126, 92, 48, "accent")
-    put_text(axes, 50, 126, "what layer 0\nwrote")
-    put_text(axes, 208, 14, "layer 1\ncomputes its", "muted")
+    put_text(axes, 50, 126, f"what {writes}\nwrote")
+    put_text(axes, 208, 14, f"inputs of\n{reads}", "muted")
     put_text(axes, 322, 14, "loss if this\nwire is cut", "muted")
     for y, (reader, loss) in zip((64, 126, 188), rest, strict=True):
         role, cut = READERS[reader], 126 + 0.5 * (y - 126)  # the middle of the wire
@@ -42,16 +48,16 @@ def composition_cuts(losses: Mapping[str, float]) -> Figure:
         put_box(axes, 208, y, 82, 36, role)
         put_text(axes, 208, y, reader, role, weight="bold")
         axes.fill_between([292, 352], y - 15, y + 15, color=palette.light("wrong"),
-                          alpha=min(loss, 5) / 9, linewidth=0)  # fmt: skip
+                          alpha=min(max(loss - uncut, 0), 5) / 9, linewidth=0)  # fmt: skip
         put_text(axes, 322, y, f"{loss:.2f}", weight="bold")
     put_text(axes, 322, 224, f"{whole}: {uncut:.2f}", "muted")
     runs = "; ".join(f"the wire to the {reader}: {loss:.2f}" for reader, loss in rest)
     return plots.figure(
         fig,
-        alt="Three wires lead from what layer 0 wrote to the queries, the keys and the values of "
-        f"layer 1. Loss in nats, {whole}: {uncut:.2f}. Loss if one wire is cut: {runs}.",
-        caption="Each run cuts one wire, so that this input is computed from the embeddings alone. "
-        "Only for the keys does the loss rise by several nats.",
+        alt=f"Three wires lead from what {writes} wrote to the queries, the keys and the values of "
+        f"{reads}. Loss in nats, {whole}: {uncut:.2f}. Loss if one wire is cut: {runs}.",
+        caption=f"Each run cuts one wire, so that this input is {instead}. Only for the keys does "
+        "the loss rise by several nats.",
     )
 
 
@@ -62,7 +68,7 @@ def logit_parts() -> Figure:
     put_arrow(axes, (14, RULER), (14, 16), "muted")
     put_text(axes, 22, 14, "other directions", "muted", ha="left")
     put_arrow(axes, (14, RULER), (350, RULER), "muted")
-    put_text(axes, 350, RULER - 14, "$u_t - \\bar{u}$", "muted", ha="right")
+    put_text(axes, 350, RULER - 14, "the direction of the lead", "muted", ha="right")
     x, y, adds = LEFT, RULER - 22, []
     places = ((16, 4, "left"), (5, 24, "left"), (8, -14, "left"), (0, 16, "center"))
     for (name, (lead, up, role)), (right, down, ha) in zip(PARTS.items(), places, strict=True):

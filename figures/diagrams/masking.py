@@ -1,4 +1,4 @@
-"""Schematics of chapter 8: labels, the path of a leak, a new row, pads and their mask."""
+"""Schematics of chapter 8: labels, a new row, pads and their mask."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,11 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from figures import palette, plots
+from figures.diagrams.leaks import put_token
 from figures.drawing import Length, put_arrow, put_box, put_text, sheet
 from figures.svg import Figure, styled
 
 TOKENS = ("the", "blue", "owl", "sees")
-BLUE, OWL, SEES = 1, 2, 3
 SIZE, CELL = 4, 20
 
 
@@ -25,8 +25,8 @@ def shifted_strips(tokens: Sequence[str]) -> Figure:
     fig, axes = plots.canvas(360, 190)
     for i, (word, label) in enumerate(zip(inputs, labels, strict=True)):
         axes.text(i, 1.62, str(i), ha="center", va="center", color=palette.light("muted"))
-        _token(axes, i, 1, word, "ink")
-        _token(axes, i, -1, label, "accent")
+        put_token(axes, i, 1, word, "ink")
+        put_token(axes, i, -1, label, "accent")
         put_arrow(axes, (i, 0.62), (i, -0.62))
         if i:
             put_arrow(axes, (i - 0.25, 0.62), (i - 0.78, -0.62), "accent", linestyle="--")
@@ -43,55 +43,6 @@ def shifted_strips(tokens: Sequence[str]) -> Figure:
         "arrow leads from each input back to the label before it, which is the same word.",
         caption="The labels are the inputs shifted by one. Dashed arrows: the label of a position "
         "is also the input of the next position.",
-    )
-
-
-def leak_path() -> Figure:
-    """Draw two masked layers in which a single forbidden arrow leaks a token to two others."""
-    fig, axes = plots.canvas(360, 330)
-    for layer in (1, 2):
-        for query in range(len(TOKENS)):
-            for key in range(query + 1):
-                put_arrow(axes, (key, layer - 1 + 0.17), (query, layer - 0.17), linewidth=0.8)
-    put_arrow(axes, (SEES, 0.17), (BLUE, 1 - 0.17), "wrong", linewidth=2.6, order=2)
-    put_arrow(axes, (BLUE, 1.17), (OWL, 2 - 0.17), "wrong", linewidth=2.6, order=2, linestyle="--")
-    put_arrow(axes, (BLUE, 1.17), (BLUE, 2 - 0.17), "wrong", linewidth=2.6, order=2, linestyle="--")
-    leaked = {(SEES, 0), (BLUE, 1), (BLUE, 2), (OWL, 2)}
-    for height in range(3):
-        for i, token in enumerate(TOKENS):
-            _token(axes, i, height, token, "wrong" if (i, height) in leaked else "ink")
-    _name_rows(axes, ("input", "after\nlayer 1", "after\nlayer 2"), len(TOKENS))
-    return plots.figure(
-        fig,
-        alt="Three rows of the tokens the, blue, owl, sees: the input, after layer 1 and after "
-        "layer 2. Thin arrows lead from each token up to itself and to all later tokens. One thick "
-        "arrow in layer 1 leads backwards from sees to blue. In layer 2, dashed thick arrows lead "
-        "on from blue to blue and from blue to owl.",
-        caption="Only the solid thick arrow is forbidden. The dashed arrows are allowed, and they "
-        "carry what blue has read on to owl.",
-    )
-
-
-@styled()
-def what_followed() -> Figure:
-    """Draw where a head that finds repetitions looks, at two positions of one token."""
-    fig, axes = plots.canvas(360, 170)
-    tokens = ("the", "owl", "sees", "the", "owl")
-    first, second = tokens.index(tokens[-1]), len(tokens) - 1
-    answer = first + 1
-    put_arrow(axes, (answer, 0.2), (second, 0.8), "accent", linewidth=2.2)
-    put_arrow(axes, (answer, 0.2), (first, 0.8), "wrong", linewidth=2.2, linestyle="--")
-    roles = {first: "wrong", second: "accent"}
-    for i, token in enumerate(tokens):
-        _token(axes, i, 0, token, "ink")
-        _token(axes, i, 1, token, roles.get(i, "muted"))
-    _name_rows(axes, ("is read", "reads"), len(tokens))
-    return plots.figure(
-        fig,
-        alt="The tokens the, owl, sees, the, owl in two rows. A solid arrow leads from sees in the "
-        "lower row to the second owl in the upper one, a dashed arrow from sees to the first owl.",
-        caption="Both owl look for what followed owl. Solid: allowed under the mask. Dashed: only "
-        "without the mask, where the first owl reads its own label.",
     )
 
 
@@ -231,18 +182,3 @@ def _cell(axes: Axes, x: Length, y: Length, size: Length, role: str) -> None:
     hatch, edge = ("////", "masked") if role == "surface" else (None, "paper")
     look = {"facecolor": palette.light(role), "edgecolor": palette.light(edge), "hatch": hatch}
     axes.add_patch(Rectangle((x + 1, y + 1), size - 2, size - 2, linewidth=0, **look))
-
-
-def _name_rows(axes: Axes, names: Sequence[str], columns: int) -> None:
-    """Name rows of tokens, from the lowest up, and fit the drawing to them."""
-    for height, name in enumerate(names):
-        put_text(axes, -0.6, height, name, "muted", ha="right", va="center")
-    axes.set(xlim=(-1.5, columns - 0.5), ylim=(-0.3, len(names) - 0.7))
-    axes.axis("off")
-
-
-def _token(axes: Axes, x: Length, y: Length, text: str, role: str) -> None:
-    """Write a token into a box whose border has the colour of its role."""
-    box = {"facecolor": palette.light("surface"), "edgecolor": palette.light(role),
-           "linewidth": 1 if role == "ink" else 2.2, "boxstyle": "round,pad=0.3"}  # fmt: skip
-    put_text(axes, x, y, text, va="center", zorder=3, bbox=box)

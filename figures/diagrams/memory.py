@@ -22,7 +22,13 @@ LARGE = ("scores", "weights", "weights, V")  # hold n times n numbers
 def slow_and_fast_memory() -> Figure:
     """Draw the trips between the two memories, with whole matrices and in pieces."""
     fig, axes = sheet(372)
-    _panel(axes, 0, "Standard: the n × n matrices travel", STANDARD, "one operation at a time")
+    _panel(
+        axes,
+        0,
+        "Standard: the n × n matrices travel",
+        STANDARD,
+        "score, then softmax, then average",
+    )
     _panel(
         axes,
         192,
@@ -33,11 +39,11 @@ def slow_and_fast_memory() -> Figure:
     return plots.figure(
         fig,
         alt="Two drawings, each with a slow memory above and a fast memory below. Standard: Q and "
-        "K go down, the scores go up and down again, the weights go up and down again with V, and "
-        "the output goes up; the four trips of scores and weights are drawn thick. In pieces: Q, "
+        "K go down, the scores go up, and down again for the softmax, the weights go up and down "
+        "again with V, and the output goes up; the four trips of scores and weights are drawn thick. In pieces: Q, "
         "K and V go down and the output goes up; scores and weights stay in the fast memory.",
-        caption="Thick: matrices of n × n numbers. If the same output is computed in pieces, no "
-        "n × n matrix is ever in the slow memory.",
+        caption="Thick: matrices of n × n numbers. The scale and the mask, not drawn, make two more "
+        "thick trips each. In pieces, no n × n matrix is ever in the slow memory.",
     )
 
 
@@ -94,7 +100,7 @@ def tiles_in_order() -> Figure:
     for i in range(N // SIDE):
         y = top + side * (i + 0.5)
         put_arrow(axes, (left + wide + 8, y), (left + wide + 30, y))
-        put_text(axes, left + wide + 36, y, "output" if i < N // SIDE - 1 else "m, ℓ, o",
+        put_text(axes, left + wide + 36, y, "output" if i < N // SIDE - 1 else "unfinished",
                  "ink" if i < N // SIDE - 1 else "accent", ha="left", va="center")  # fmt: skip
     axes.add_patch(Rectangle((left, top + wide - CELL), wide, CELL, fill=False, linewidth=2.5,
                              edgecolor=palette.light("ink"), zorder=4))  # fmt: skip
@@ -106,7 +112,7 @@ def tiles_in_order() -> Figure:
         alt="The score matrix of six queries and six keys, cut into nine tiles of two by two. The "
         "three tiles above the diagonal are hatched. The others are numbered row by row: 1; 2, 3; "
         "4, 5, 6. Tiles 1 to 4 are computed, used and forgotten; tile 5 is in fast memory. The "
-        "first two rows of tiles have their output; for the third, m, ℓ and o are kept. The row "
+        "first two rows of tiles have their output; the third is unfinished. The row "
         "of query 6 is framed.",
         caption="One tile is in fast memory at a time, and a tile in which every score is "
         "forbidden is skipped. The framed row passes through tiles 4, 5 and 6.",

@@ -137,8 +137,8 @@ def moved_triangle(
         put_text(axes, x - (0.5 if x == 0 else 0), y - (0.9 if x else 0), name, "value", **at)
     behind = {"facecolor": palette.light("paper"), "linewidth": 0, "pad": 1}
     for (x, y), right, down, text, role, style in (
-        (old, 0.6, 1.1, f"old vector ({old[0]:g}, {old[1]:g})", "muted", {"ha": "left"}),
-        (output, 0.5, 0.3, f"output ({output[0]:g}, {output[1]:g})", "output", {"ha": "left"}),
+        (old, -1, 0.8, f"old vector\n({old[0]:g}, {old[1]:g})", "muted", {"ha": "right"}),
+        (output, -0.2, 1, f"output ({output[0]:g}, {output[1]:g})", "output", {"ha": "left"}),
         ((old + new) / 2, 0.7, 0.5, "+ output", "output", {"ha": "left", "bbox": behind}),
         (new, 0.5, -0.8, f"new vector ({new[0]:g}, {new[1]:g})", "accent",
          {"ha": "center", "bbox": behind}),

@@ -33,7 +33,8 @@ def positions_above(
         for position, word in reversed(words):
             role, wide = roles.get(word, "ink"), 7 * len(word) + 11
             bold = {"weight": "bold"} if word in roles else {}
-            put_text(axes, right - wide / 2, top + 32, str(position), role, **bold)
+            number = str(position).replace("-", "\N{MINUS SIGN}")
+            put_text(axes, right - wide / 2, top + 32, number, role, **bold)
             put_box(axes, right - wide / 2, top + 55, wide, 24, role if bold else "line",
                     linewidth=2 if bold else 1.1)  # fmt: skip
             put_text(axes, right - wide / 2, top + 55, word, role, **bold)

@@ -4,11 +4,11 @@ from figures import plots
 from figures.drawing import put_arrow, put_box, put_text, sheet
 from figures.svg import Figure
 
-# The words of two sentences of a story, each with its surprisal in nats where it is a choice.
+# The first sentence of a story and a fact, each word with its surprisal in nats where it is chosen.
 FIRST = (("Ben", "1.8"), ("has", ""), ("two", "0.7"), ("blue", "1.6"), ("drums", "1.8"), (".", ""))
-FOURTH = (("Ben", "0.7"), ("likes", ""), ("his", ""), ("blue", ""), ("drums", ""), (".", ""))
+FACT = (("Ben", "0.7"), ("likes", ""), ("his", ""), ("blue", ""), ("drums", ""), (".", ""))
 PLACES = (50, 112, 172, 232, 300, 338)  # the middle of each word
-SOURCES = {2: 0, 3: 3, 4: 4}  # a certain word of the fourth sentence: what makes it certain
+SOURCES = {2: 0, 3: 3, 4: 4}  # a certain word of the fact: what makes it certain
 TOP, BOTTOM = 20, 112
 
 
@@ -17,7 +17,7 @@ def story_choices() -> Figure:
     fig, axes = sheet(148)
     for at, source in SOURCES.items():
         put_arrow(axes, (PLACES[at], BOTTOM - 13), (PLACES[source], TOP + 32), "accent")
-    for words, height in ((FIRST, TOP), (FOURTH, BOTTOM)):
+    for words, height in ((FIRST, TOP), (FACT, BOTTOM)):
         for i, (word, nats) in enumerate(words):
             x, follows = PLACES[i], height == BOTTOM and i in SOURCES
             if nats:
@@ -29,7 +29,7 @@ def story_choices() -> Figure:
         alt="Two sentences, one below the other. Ben has two blue drums: Ben is a choice of 1.8 "
         "nats, two of 0.7, blue of 1.6, drums of 1.8. Ben likes his blue drums: Ben is a choice of "
         "0.7 nats; arrows lead from his up to Ben, from blue to blue and from drums to drums.",
-        caption="The first and the fourth sentence of this story. In boxes: choices, with their "
-        "surprisals in nats. An arrow leads from a word without a choice to the word that "
+        caption="The first sentence of this story, and the last fact about Ben. In boxes: choices, "
+        "with their surprisals in nats. An arrow leads from a word without a choice to the word that "
         "decides it.",
     )

@@ -41,6 +41,15 @@ def test_all_cells_give_in_the_page_what_is_stored():
     compare(cells.pages())
 
 
+def test_a_cell_that_only_defines_what_no_other_cell_calls_is_not_offered():
+    sources = ["import math", "def area(r):\n    return square(r)", "def square(x):\n    return x * x",
+               "def train():\n    return area(1)", "area(2)"]  # fmt: skip
+    assert cells.useful([1, 2, 3, 4], sources) == [1]
+    assert cells.useful([1, 2, 4, 5], sources) == [1, 2, 5]
+    assert cells.useful([1, 3, 2, 5], sources) == [1, 3, 2, 5], "called by what is called"
+    assert cells.useful([2, 3, 5], sources) == [2, 5], "defined after its last call"
+
+
 FIGURE = '<p>two</p><svg viewBox="0 0 1 1" aria-label="bars"><path d="M0"/></svg>'
 
 

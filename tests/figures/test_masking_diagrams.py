@@ -2,15 +2,20 @@
 
 import pytest
 
-from figures.diagrams import masking
-from figures.diagrams.masking import (
-    leak_path,
-    new_row,
-    padded_strips,
-    padding_broadcast,
-    shifted_strips,
-    what_followed,
-)
+from figures.diagrams import leaks
+from figures.diagrams.masking import new_row, padded_strips, padding_broadcast, shifted_strips
+
+
+def noted_arrows(monkeypatch):
+    """A list that fills with what is drawn: style, column and column, lower row, width."""
+    arrows, arrow = [], leaks.put_arrow
+
+    def note(axes, start, end, role="muted", **line):
+        arrows.append((line.get("linestyle", "-"), start[0], end[0], start[1], line["linewidth"]))
+        arrow(axes, start, end, role, **line)
+
+    monkeypatch.setattr(leaks, "put_arrow", note)
+    return arrows
 
 
 def test_the_strips_show_each_input_and_its_label():
@@ -26,11 +31,23 @@ def test_strips_that_do_not_fit_a_phone_are_refused(count):
         shifted_strips(["owl"] * count)
 
 
-def test_the_path_of_a_leak_shows_every_token_in_three_rows():
-    figure = leak_path()
+@pytest.mark.parametrize(
+    ("draw", "arrows"),
+    [
+        (leaks.cheat_path, {("--", 2, 2, 0), ("-", 2, 1, 1)}),
+        (leaks.leak_path, {("-", 3, 1, 0), ("--", 1, 1, 1), ("--", 1, 2, 1)}),
+    ],
+)
+def test_the_path_of_a_leak_shows_every_token_in_three_rows(monkeypatch, draw, arrows):
+    drawn = noted_arrows(monkeypatch)
+    figure = draw()
     for token in ("the", "blue", "owl", "sees"):
         assert figure.svg.count(f">{token}<") == 3
-    assert "backwards from sees to blue" in figure.alt
+    thick = {(style, start, end, int(low)) for style, start, end, low, wide in drawn if wide > 1}
+    assert thick == arrows
+    backwards = {arrow for arrow in thick if arrow[1] > arrow[2]}
+    assert {style for style, *_ in backwards} == {"-"}, "a forbidden arrow is solid"
+    assert "solid thick arrow" in figure.alt
 
 
 def test_a_short_text_is_padded_on_both_sides_and_keeps_its_positions():
@@ -48,30 +65,18 @@ def test_the_next_token_is_predicted_in_the_last_column():
 
 
 def test_both_occurrences_look_at_the_token_that_followed_the_first(monkeypatch):
-    drawn, arrows = {}, {}
-    token, arrow = masking._token, masking.put_arrow
-
-    def note_token(axes, x, y, text, role):
-        drawn[x, y] = text
-        token(axes, x, y, text, role)
-
-    def note_arrow(axes, start, end, role, **line):
-        arrows[line.get("linestyle", "-")] = start[0], end[0], start[1] < end[1]
-        arrow(axes, start, end, role, **line)
-
-    monkeypatch.setattr(masking, "_token", note_token)
-    monkeypatch.setattr(masking, "put_arrow", note_arrow)
-    figure = what_followed()
-    below, above = ([text for (_, y), text in sorted(drawn.items()) if y == row] for row in (0, 1))
-    assert below == above
-    second = len(below) - 1
-    first = below.index(below[second])
-    assert first < second
-    assert arrows == {"-": (first + 1, second, True), "--": (first + 1, first, True)}
-    assert f"The tokens {', '.join(below)} in two rows" in figure.alt
-    answer, asked = below[first + 1], below[second]
-    assert f"A solid arrow leads from {answer} in the lower row to the second {asked}" in figure.alt
-    assert f"a dashed arrow from {answer} to the first {asked}" in figure.alt
+    arrows = noted_arrows(monkeypatch)
+    figure = leaks.what_followed()
+    tokens = figure.alt.removeprefix("The tokens ").split(" in three rows")[0].split(", ")
+    second = len(tokens) - 1
+    first = tokens.index(tokens[second])
+    answer = first + 1
+    assert first < answer < second
+    assert [(style, start, end, int(low)) for style, start, end, low, _ in arrows] == [
+        ("-", first, answer, 0), ("-", answer, second, 1), ("--", answer, first, 1),
+    ]  # fmt: skip
+    assert figure.svg.count(f">{tokens[first]}<") == 6
+    assert f"after {tokens[first]}" in figure.svg
 
 
 def test_a_new_token_is_a_row_and_a_column():
