@@ -33,13 +33,14 @@ class Head(nn.Module):
     """One head of attention, with its three matrices."""
 
     def __init__(self, d, d_k, masked):
-        super().__init__()
+        super().__init__()  # a line that PyTorch needs
         self.masked = masked
-        self.query = nn.Linear(d, d_k, bias=False)
+        self.query = nn.Linear(d, d_k, bias=False)  # a learned matrix: self.query(x) is x W_q
         self.key = nn.Linear(d, d_k, bias=False)
         self.value = nn.Linear(d, d_k, bias=False)
 
     def forward(self, x):
+        """x (batch, n, d) -> output (batch, n, d_k), weights (batch, n, n)."""
         return attention(self.query(x), self.key(x), self.value(x), self.masked)
 
 
@@ -48,17 +49,17 @@ class TinyModel(nn.Module):
 
     def __init__(self, masked, d=64, heads=4):
         super().__init__()
-        self.word = nn.Embedding(len(WORDS), d)  # 15 vectors
-        self.position = nn.Embedding(10, d)  # 10: the last of 11 words is only a label
+        self.word = nn.Embedding(len(WORDS), d)  # a table of 15 learned vectors
+        self.position = nn.Embedding(10, d)  # of 10: the last word is only a label
         self.heads = nn.ModuleList(Head(d, d // heads, masked) for _ in range(heads))
-        self.next_word = nn.Linear(d, len(WORDS))  # from 64 to 15 numbers
+        self.next_word = nn.Linear(d, len(WORDS))  # a matrix, from 64 to 15 numbers
 
     def embed(self, ids):  # 1. (batch, n) -> (batch, n, 64)
         return self.word(ids) + self.position(torch.arange(ids.shape[1]))
 
     def forward(self, ids):
         x = self.embed(ids)
-        outputs = [head(x)[0] for head in self.heads]  # 2. four times (batch, n, 16)
+        outputs = [head(x)[0] for head in self.heads]  # 2. four, (batch, n, 16)
         x = x + torch.cat(outputs, -1)  # 3. side by side (batch, n, 64), and added
         return self.next_word(x)  # 4. (batch, n, 15)
 
@@ -76,8 +77,8 @@ def sample_batch(count):
 
 def loss_on(model, stories):
     """The mean of -ln p, where p is the probability of the true next word."""
-    predicted, true = model(stories[:, :-1]), stories[:, 1:]
-    return cross_entropy(predicted.flatten(0, 1), true.flatten())
+    logits, labels = model(stories[:, :-1]), stories[:, 1:]  # labels: shifted by one
+    return cross_entropy(logits.flatten(0, 1), labels.flatten())  # with the softmax
 
 
 def train(masked, seed=4, steps=400):

@@ -5,8 +5,9 @@
     python -m book.live.cells --table  how many run, of each page
 
 `cells.json` is written with one line for each page: how many code cells the page shows, a digest
-of their text, and the numbers of those that run and give exactly the stored output, and are of use
-without the others, by what they need: `numpy`, the Python that every page has; `minilm`, the real model, opened on request.
+of their text, and the numbers of those that run, give exactly the stored output and are of use,
+by what they need: `numpy`, the Python that every page has; `minilm`, the real model, opened on
+request.
 """
 
 from __future__ import annotations

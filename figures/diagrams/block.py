@@ -1,6 +1,6 @@
 """Schematics of chapter 11: a hidden component, layer norm, both orders, depth, the whole block."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import fmean, pstdev
 
 from matplotlib.axes import Axes
@@ -27,7 +27,6 @@ STEPS = {  # where each copy branches off, and for each part: what it does, and 
           "GELU": ("lets each yes through", "(n, 4d)"),
           "times W₂": ("gives the answers", "(n, d)")},
 }  # fmt: skip
-LOW, HIGH, FROM, TO = 1.75, 3.5, 96, 330  # the axis of the losses, and where it lies
 
 
 def two_orders() -> Figure:
@@ -158,38 +157,6 @@ def centre_and_divide(x: Sequence[Length]) -> Figure:
 
 def _listed(numbers: Sequence[Length]) -> str:
     return ", ".join(f"{number:g}" for number in numbers)
-
-
-def gain_of_depth(shallow: Mapping[str, float], deep: Mapping[str, float]) -> Figure:
-    """Draw for each stack an arrow from its loss with four blocks to its loss with 24."""
-    fig, axes = sheet(66 + 46 * len(shallow) + 34)
-
-    def at(loss: Length) -> Length:
-        return FROM + (TO - FROM) * (loss - LOW) / (HIGH - LOW)
-
-    bottom = 54 + 46 * len(shallow)
-    for loss in (2, 2.5, 3, 3.5):
-        axes.plot([at(loss)] * 2, [28, bottom], color=palette.light("line"), linewidth=0.8)
-        put_text(axes, at(loss), bottom + 12, f"{loss:g}", "muted")
-    put_text(axes, (FROM + TO) / 2, bottom + 32, "validation loss in nats per byte", "muted")
-    put_text(axes, FROM - 88, 14, "dot: 4 blocks; head of the arrow: 24 blocks", "muted", ha="left")
-    for row, (name, start) in enumerate(shallow.items()):
-        y, end = 62 + 46 * row, deep[name]
-        role = "right" if end < start else "wrong"
-        put_text(axes, FROM - 88, y, name, ha="left", weight="bold")
-        axes.scatter(at(start), y, s=42, color=palette.light(role), zorder=3)
-        put_arrow(axes, (at(start), y), (at(end), y), role, linewidth=2.4, order=2)
-        sign = "−" if end < start else "+"
-        put_text(axes, (at(start) + at(end)) / 2, y - 14, f"{sign}{abs(end - start):.2f}", role)
-    changes = "; ".join(
-        f"{name} from {start:.2f} to {deep[name]:.2f}" for name, start in shallow.items()
-    )
-    return plots.figure(
-        fig,
-        alt=f"Three arrows on an axis of the validation loss, from four blocks to 24: {changes}.",
-        caption="What 20 more blocks do to the loss after 600 steps, mean of three seeds. Without "
-        "norms and in post-norm it rises; in pre-norm it falls.",
-    )
 
 
 def whole_block() -> Figure:

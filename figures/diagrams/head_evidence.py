@@ -39,7 +39,7 @@ def composition_cuts(
     put_text(axes, 50, 126, f"what {writes}\nwrote")
     put_text(axes, 208, 14, f"inputs of\n{reads}", "muted")
     put_text(axes, 322, 14, "loss if this\nwire is cut", "muted")
-    for y, (reader, loss) in zip((64, 126, 188), rest, strict=True):
+    for run, (y, (reader, loss)) in enumerate(zip((64, 126, 188), rest, strict=True), 1):
         role, cut = READERS[reader], 126 + 0.5 * (y - 126)  # the middle of the wire
         put_arrow(axes, (96, 126), (166, y), "ink", linewidth=2)
         for down in (-7, 7):  # a cross
@@ -49,6 +49,7 @@ def composition_cuts(
         put_text(axes, 208, y, reader, role, weight="bold")
         axes.fill_between([292, 352], y - 15, y + 15, color=palette.light("wrong"),
                           alpha=min(max(loss - uncut, 0), 5) / 9, linewidth=0)  # fmt: skip
+        put_text(axes, 270, y, f"run {run}", "muted", size=10)
         put_text(axes, 322, y, f"{loss:.2f}", weight="bold")
     put_text(axes, 322, 224, f"{whole}: {uncut:.2f}", "muted")
     runs = "; ".join(f"the wire to the {reader}: {loss:.2f}" for reader, loss in rest)

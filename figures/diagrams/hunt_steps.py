@@ -33,8 +33,8 @@ LINE = 17  # the height of a line of names
 CELL = 26  # the height of a cell
 TOP, NAMES, MOST = 58, 11, 8  # where the numbers begin, the size of the names, the most of them
 TITLES = {
-    "future": "last token changed: each token moves by",
-    "swap": "first two tokens swapped: each token moves by",
+    "future": "last token changed: the logits of each move by",
+    "swap": "first two swapped: the output of each moves by",
     "heads": "two heads: what each returns for token 1",
 }
 """What the experiment of each step shows, in the order of the steps."""
@@ -100,7 +100,7 @@ def law_grid(laws: Sequence[str], broken: Mapping[str, Sequence[bool]]) -> Figur
         fig,
         alt=f"A grid of {len(broken)} faults and {len(laws)} laws. {'; '.join(listed)}.",
         caption="Which laws each broken line breaks. Several lines can break one law"
-        + "".join(f"; {name} breaks none" for name in broken if not any(broken[name]))
+        + "".join(f"; {name.split()[0]} breaks none" for name in broken if not any(broken[name]))
         + ".",
     )
 

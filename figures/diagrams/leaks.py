@@ -24,8 +24,8 @@ def cheat_path() -> Figure:
         _two_layers({(1, OWL, OWL, "--"), (2, OWL, BLUE, "-")}, {(OWL, 0), (OWL, 1), (BLUE, 2)}),
         alt=f"{THREE_ROWS}A dashed thick arrow in layer 1 leads from owl up to itself. In layer 2, "
         "a solid thick arrow leads backwards from owl to blue.",
-        caption="Model B: owl keeps itself in layer 1, and blue reads it in layer 2, where there "
-        "is no mask. The solid arrow should not exist.",
+        caption="Model B: owl keeps itself in layer 1, and blue reads it in layer 2. Solid: a "
+        "forbidden arrow. Layer 2 has six of them, as it has no mask; only this one is drawn.",
     )
 
 

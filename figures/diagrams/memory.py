@@ -40,10 +40,12 @@ def slow_and_fast_memory() -> Figure:
         fig,
         alt="Two drawings, each with a slow memory above and a fast memory below. Standard: Q and "
         "K go down, the scores go up, and down again for the softmax, the weights go up and down "
-        "again with V, and the output goes up; the four trips of scores and weights are drawn thick. In pieces: Q, "
-        "K and V go down and the output goes up; scores and weights stay in the fast memory.",
-        caption="Thick: matrices of n × n numbers. The scale and the mask, not drawn, make two more "
-        "thick trips each. In pieces, no n × n matrix is ever in the slow memory.",
+        "again with V, and the output goes up; the four trips of scores and weights are drawn "
+        "thick. In pieces: Q, K and V go down and the output goes up; scores and weights stay in "
+        "the fast memory.",
+        caption="Thick: matrices of n × n numbers. For the scale and the mask, not drawn, the "
+        "scores go down and up once more each. In pieces, no n × n matrix is ever in the slow "
+        "memory.",
     )
 
 

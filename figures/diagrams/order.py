@@ -84,7 +84,7 @@ def two_layers() -> Figure:
         "vectors, and they differ.",
         caption="What each token has read after one layer under a causal mask. Compare each row: "
         "the three words have read different words in the two texts, the full stop the same four. "
-        "In a second layer the full stop reads the vectors of all four, which differ.",
+        "In a second layer the full stop reads the vectors of all four, and three of them differ.",
     )
 
 

@@ -29,7 +29,7 @@ def story_choices() -> Figure:
         alt="Two sentences, one below the other. Ben has two blue drums: Ben is a choice of 1.8 "
         "nats, two of 0.7, blue of 1.6, drums of 1.8. Ben likes his blue drums: Ben is a choice of "
         "0.7 nats; arrows lead from his up to Ben, from blue to blue and from drums to drums.",
-        caption="The first sentence of this story, and the last fact about Ben. In boxes: choices, "
-        "with their surprisals in nats. An arrow leads from a word without a choice to the word that "
-        "decides it.",
+        caption="The first sentence of this story, and the last fact about Ben. In boxes: "
+        "choices, with their surprisals in nats. An arrow leads from a word without a choice to "
+        "the word that decides it.",
     )

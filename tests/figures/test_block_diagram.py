@@ -8,7 +8,6 @@ from figures.diagrams.block import (
     STEPS,
     TOKENS,
     centre_and_divide,
-    gain_of_depth,
     one_question,
     two_orders,
     whole_block,
@@ -49,13 +48,6 @@ def test_the_points_of_the_norm_are_those_of_layer_norm():
     np.testing.assert_allclose(normed, [1.5, -1.5, 0.5, -0.5, 0], atol=1e-4)
     for number in ("1.5", "−1.5", "0.5", "−0.5"):
         assert figure.svg.count(f">{number}<") == 1
-
-
-def test_the_arrows_of_depth_say_how_much_each_stack_gains_or_loses():
-    figure = gain_of_depth({"no norm": 1.9, "pre-norm": 2.1}, {"no norm": 2.5, "pre-norm": 1.9})
-    assert figure.svg.count(">+0.60<") == 1
-    assert figure.svg.count(">−0.20<") == 1
-    assert "no norm from 1.90 to 2.50; pre-norm from 2.10 to 1.90" in figure.alt
 
 
 def test_the_whole_block_has_the_parts_and_the_shapes_of_the_code_in_their_order():

@@ -10,7 +10,6 @@ from figures.diagrams.induction import (
     induction_circuit,
     patching,
     repetition,
-    smollm2_circuit,
     tokens_with_losses,
 )
 
@@ -57,13 +56,6 @@ def test_each_word_has_its_loss_in_each_part_and_the_first_of_a_text_has_none():
     assert "first time: none 15.0 17.0; again: 12.0 3.0 0.3" in figure.alt
     with pytest.raises(ValueError, match=r"1 losses, one for each word; got \[2, 1\]"):
         tokens_with_losses(["one"], {"first": [1.0, 2.0], "again": [1.0]}, caption="Losses.")
-
-
-def test_the_circuit_of_smollm2_has_three_stages_and_says_what_is_not_measured():
-    figure = smollm2_circuit()
-    for word in ("L16H0", "L17H3, L17H4, L17H5, L18H6", "L23H1, L23H2, L23H7, L29H1"):
-        assert f">{word}<" in figure.svg
-    assert "how they get the match is not measured" in figure.alt
 
 
 def test_each_wire_to_layer_1_is_cut_once_and_shows_its_loss():
