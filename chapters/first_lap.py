@@ -50,7 +50,7 @@ class TinyModel(nn.Module):
     def __init__(self, masked, d=64, heads=4):
         super().__init__()
         self.word = nn.Embedding(len(WORDS), d)  # a table of 15 learned vectors
-        self.position = nn.Embedding(10, d)  # of 10: the last word is only a label
+        self.position = nn.Embedding(10, d)  # 10 positions: word 11 is only a label
         self.heads = nn.ModuleList(Head(d, d // heads, masked) for _ in range(heads))
         self.next_word = nn.Linear(d, len(WORDS))  # a matrix, from 64 to 15 numbers
 
@@ -78,7 +78,7 @@ def sample_batch(count):
 def loss_on(model, stories):
     """The mean of -ln p, where p is the probability of the true next word."""
     logits, labels = model(stories[:, :-1]), stories[:, 1:]  # labels: shifted by one
-    return cross_entropy(logits.flatten(0, 1), labels.flatten())  # with the softmax
+    return cross_entropy(logits.flatten(0, 1), labels.flatten())  # softmax included
 
 
 def train(masked, seed=4, steps=400):
@@ -91,7 +91,7 @@ def train(masked, seed=4, steps=400):
         loss = loss_on(model, sample_batch(64))  # on 64 new stories
         optimizer.zero_grad()  # forget the gradient of the last step
         loss.backward()  # the gradient of the loss
-        optimizer.step()  # a small step against it
+        optimizer.step()  # a small step against the gradient
         losses.append(loss.item())
     return model, losses
 

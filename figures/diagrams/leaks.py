@@ -71,8 +71,8 @@ def what_followed() -> Figure:
     first, second = tokens.index(tokens[-1]), len(tokens) - 1
     answer = first + 1
     put_arrow(axes, (first, 0.17), (answer, 0.74), linewidth=2.2)
-    put_arrow(axes, (answer, 1.26), (second, 1.83), "accent", linewidth=2.2)
-    put_arrow(axes, (answer, 1.26), (first, 1.83), "wrong", linewidth=2.2, linestyle="--")
+    put_arrow(axes, (answer, 1.26), (second, 1.83), "accent", linewidth=2.2, linestyle="--")
+    put_arrow(axes, (answer, 1.26), (first, 1.83), "wrong", linewidth=2.2)
     roles = {first: "wrong", second: "accent"}
     for i, token in enumerate(tokens):
         put_token(axes, i, 0, token, "ink")
@@ -84,11 +84,11 @@ def what_followed() -> Figure:
         fig,
         alt=f"The tokens {', '.join(tokens)} in three rows. Step 1: an arrow leads from the first "
         f"{tokens[first]} to {tokens[answer]}, which now says: after {tokens[first]}. Step 2: from "
-        f"{tokens[answer]} a solid arrow leads up to the second {tokens[second]}, and a dashed one "
+        f"{tokens[answer]} a dashed arrow leads up to the second {tokens[second]}, and a solid one "
         f"to the first {tokens[first]}.",
         caption="Step 1: each vector is told which token came before it; drawn for sees. Step 2: "
-        "each owl looks for the vector that says after owl. Solid: allowed under the mask. "
-        "Dashed: only without the mask, where the first owl reads its own label.",
+        "each owl looks for the vector that says after owl. Dashed: allowed under the mask. "
+        "Solid: forbidden; without the mask, the first owl reads its own label.",
     )
 
 

@@ -140,12 +140,13 @@ def moved_triangle(
         (old, -1, 0.8, f"old vector\n({old[0]:g}, {old[1]:g})", "muted", {"ha": "right"}),
         (output, -0.2, 1, f"output ({output[0]:g}, {output[1]:g})", "output", {"ha": "left"}),
         ((old + new) / 2, 0.7, 0.5, "+ output", "output", {"ha": "left", "bbox": behind}),
-        (new, 0.5, -0.8, f"new vector ({new[0]:g}, {new[1]:g})", "accent",
+        (new, -2.6, -1.1, f"new vector ({new[0]:g}, {new[1]:g})", "accent",
          {"ha": "center", "bbox": behind}),
     ):  # fmt: skip
         put_text(axes, x + right, y - down, text, role, **style)
     high = 1.08 * float((old + values).max())
     axes.set(xlim=(-3.5, high), ylim=(-2, high), aspect="equal", xlabel="animal", ylabel="human")
+    axes.set(xticks=range(0, 17, 4), yticks=range(0, 17, 4))
     return plots.figure(
         fig,
         alt=f"Two triangles. The output ({output[0]:g}, {output[1]:g}) lies in the filled triangle "

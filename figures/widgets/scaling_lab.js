@@ -133,16 +133,16 @@ function render({ model, el }) {
     numbers.gradient.set(short(seen.gradient));
   }
 
-  const readouts = Object.values(numbers).map((one) => one.el);
+  const words = h("summary", {}, "entropy and gradient");
   frame(
     el,
     "What the divisor does",
     row(width.el, count.el),
     row(divisor.el, again),
-    row(...readouts),
+    row(numbers.largest.el),
     line.el,
     shares,
-    strip.el,
+    h("details", {}, words, row(numbers.entropy.el, numbers.gradient.el), strip.el),
   );
   for (const name of names)
     model.on(`change:${name}`, () => {

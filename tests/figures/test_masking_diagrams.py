@@ -73,7 +73,7 @@ def test_both_occurrences_look_at_the_token_that_followed_the_first(monkeypatch)
     answer = first + 1
     assert first < answer < second
     assert [(style, start, end, int(low)) for style, start, end, low, _ in arrows] == [
-        ("-", first, answer, 0), ("-", answer, second, 1), ("--", answer, first, 1),
+        ("-", first, answer, 0), ("--", answer, second, 1), ("-", answer, first, 1),
     ]  # fmt: skip
     assert figure.svg.count(f">{tokens[first]}<") == 6
     assert f"after {tokens[first]}" in figure.svg

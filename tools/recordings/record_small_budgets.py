@@ -3,9 +3,9 @@
     python tools/recordings/record_small_budgets.py 0    the first seed, about half an hour
     python tools/recordings/record_small_budgets.py 1    the second
 
-writes lib/datasets/small_budgets.json. Every model of a budget C takes as many steps as 6 P D = C
-allows, at two learning rates. The model and the loop are chapters/gpt.py. A different processor
-trains slightly different weights.
+writes lib/datasets/small_budgets.json, and trains only what is missing there. Every model of a
+budget C takes as many steps as 6 P D = C allows, at two learning rates. The model and the loop are
+chapters/gpt.py. A different processor trains slightly different weights.
 """
 
 import argparse
@@ -21,8 +21,11 @@ from lib.datasets.stories import Story, split
 from lib.seeds import threads
 
 TARGET = Path(__file__).resolve().parents[2] / "lib" / "datasets" / "small_budgets.json"
-BUDGETS = 1e11, 1e12  # operations: a second and ten at 10^11 a second
-SIZES = 16, 24, 32, 48, 64, 96, 128, 192  # components of a vector
+# Budgets in operations, a second and ten at 10^11 a second: the components of a vector.
+SIZES = {
+    1e11: (8, 12, 16, 24, 32, 48, 64, 96, 128, 192),
+    1e12: (16, 24, 32, 48, 64, 96, 128, 192),
+}
 RATES = 0.01, 0.03
 CONTEXT, BATCH, ROWS = 64, 16, 1900
 
@@ -72,15 +75,16 @@ class Course:
 
 def main() -> None:
     """Record the models of one seed, and keep those of the others."""
-    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    asked.add_argument("seed", type=int)
-    seed = asked.parse_args().seed
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("seed", type=int)
+    seed = parser.parse_args().seed
     threads(1)
-    course = Course()
-    made = [course.run(budget, size, peak, seed)
-            for budget in BUDGETS for size in SIZES[::-1] for peak in RATES]  # fmt: skip
     runs = json.loads(TARGET.read_text("utf8"))["runs"] if TARGET.exists() else []
-    runs = [each for each in runs if each["seed"] != seed] + made
+    there = {(each["budget"], each["d_model"], each["peak"], each["seed"]) for each in runs}
+    asked = [(budget, size, peak, seed) for budget, sizes in SIZES.items()
+             for size in sizes[::-1] for peak in RATES]  # fmt: skip
+    course = Course()
+    runs += [course.run(*each) for each in asked if each not in there]
     kept = {"recorded": date.today().isoformat(), "runs": runs}
     TARGET.write_text(json.dumps(kept, indent=1) + "\n", "utf8")
 

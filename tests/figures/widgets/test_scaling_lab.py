@@ -92,6 +92,7 @@ def agrees(page: Page, **state: object) -> None:
 
 def test_keyboard_moves_the_width_and_the_number_of_keys(widget_page):
     page = widget_page(ScalingLab())
+    page.get_by_text("entropy and gradient").click()
     agrees(page)
     page.get_by_label("dimension d_k").press("End")
     agrees(page, d_k=1024)
@@ -103,6 +104,7 @@ def test_keyboard_moves_the_width_and_the_number_of_keys(widget_page):
 
 def test_pointer_changes_the_divisor_and_draws_again(widget_page):
     page = widget_page(ScalingLab(), width=390, theme="dark")
+    page.get_by_text("entropy and gradient").click()
     page.get_by_label("√d_k", exact=True).click()
     agrees(page, divisor="root")
     page.get_by_role("button", name="sample new vectors").click()
