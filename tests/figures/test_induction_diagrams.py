@@ -10,6 +10,7 @@ from figures.diagrams.induction import (
     induction_circuit,
     patching,
     repetition,
+    smollm2_circuit,
     tokens_with_losses,
 )
 
@@ -78,3 +79,10 @@ def test_the_parts_of_a_lead_add_up_and_the_head_of_layer_0_adds_nothing():
     for name in PARTS:
         assert f">{name}<" in figure.svg
     assert "a head of layer 0: 0" in figure.alt
+
+
+def test_the_circuit_of_smollm2_has_three_stages_and_says_what_is_not_measured():
+    figure = smollm2_circuit()
+    for word in ("L16H0", "L17H3, L17H4, L17H5, L18H6", "L23H1, L23H2, L23H7, L29H1"):
+        assert f">{word}<" in figure.svg
+    assert "how they get the match is not measured" in figure.alt
