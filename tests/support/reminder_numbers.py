@@ -131,7 +131,6 @@ def masking() -> dict[str, list]:
     causal = attend(q, q, q, masks.causal(5)).weights
     cached = masks.causal(2, 5)
     return {
-        "01_first_lap 3": [np.flatnonzero(masks.causal(4)[2]), (0, 1), [2]],
         "08_masking 5": [softmax(scored * allowed), softmax(scored) * allowed,
                          softmax(scored, where=allowed)],
         "10_cross_attention 4": [
