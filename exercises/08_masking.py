@@ -21,7 +21,10 @@ def window_cases(rng):
         tokens = rng.permutation(50)[:length].tolist()
         return Case((tokens, start, n), about=f"{length} tokens, a window of {n} from {start}")
 
-    return [draw(7, 0, 3), draw(13, 2, 5), draw(11, 0, 10)]
+    names = rng.permutation(50)[:4]
+    again = names[[0, 1, 0, 2, 1, 3, 0, 3, 2, 1]].tolist()
+    repeated = Case((again, 2, 6), about="10 tokens, some of them repeated, a window of 6 from 2")
+    return [draw(7, 0, 3), draw(13, 2, 5), draw(11, 0, 10), repeated]
 
 
 def shifted(by):
@@ -137,6 +140,15 @@ def late(**choice):
     return lambda scores, mask: hidden_late(scores, mask, **choice)
 
 
+def hidden_first(scores, mask, *, guarded):
+    """Hide first, and subtract the maximum of all rows together from each of them."""
+    with np.errstate(invalid="ignore"):
+        hidden = np.where(mask, scores, -np.inf)
+        exponentials = np.exp(hidden - hidden.max())
+        total = exponentials.sum(-1, keepdims=True)
+        return exponentials / (np.where(total == 0, 1, total) if guarded else total)
+
+
 def infinity_times_mask(scores, mask):
     """Where the mask allows, 0 times infinity is NaN."""
     with np.errstate(invalid="ignore"):
@@ -184,6 +196,8 @@ WEIGHTS_WRONG = [
     Wrong("M819", lambda scores, mask: softmax(scores + np.where(mask, 0.0, -1e9))),
     Wrong("M11", lambda scores, mask: softmax(scores, -2, where=mask)),
     Wrong("M610", late(shifted=True, guarded=True)),
+    Wrong("M13", lambda scores, mask: hidden_first(scores, mask, guarded=True)),
+    Wrong("M30+M13", lambda scores, mask: hidden_first(scores, mask, guarded=False)),
     Wrong("M13", late(shifted=False, guarded=True)),
     Wrong("M13", late(shifted=False, guarded=True, selected=True)),
     Wrong("M30+M610", late(shifted=True, guarded=False)),
@@ -357,7 +371,10 @@ def stack_cases(rng):
     loud = np.array([[1.0, 0.0], [0.0, 1.0], [1500.0, 0.0]])
     plain = np.broadcast_to(np.eye(2), (2, 3, 2, 2)).copy()
     about = "2 layers; the forbidden scores of the last token are huge"
-    return [draw(2, 3, 2), draw(3, 5, 4), Case((loud, plain, masks.causal(3)), about=about)]
+    x, projections, mask = draw(2, 4, 3).args
+    window = Case((x, projections, mask & ~np.tri(4, k=-2, dtype=bool)),
+                  about="2 layers; each token may attend to itself and the one before")  # fmt: skip
+    return [draw(2, 3, 2), draw(3, 5, 4), Case((loud, plain, masks.causal(3)), about=about), window]
 
 
 def drawn_stack_cases(rng):
@@ -373,7 +390,33 @@ def renormalised_attention(q, k, v, mask):
     return hidden_late(q @ k.T / np.sqrt(q.shape[-1]), mask, shifted=True, guarded=True) @ v
 
 
+def one_update_added(x, projections, mask):
+    """Every layer reads the first input, and only what the last one adds is kept."""
+    return layered(x, projections[-1:], [mask])
+
+
 STACK_WRONG = [
+    Wrong(
+        "M95",
+        lambda x, projections, mask: layered(
+            x,
+            [(w_q, w_k, np.eye(len(w_k))) for w_q, w_k, _ in projections],
+            [mask] * len(projections),
+        ),
+    ),
+    Wrong("M1081", one_update_added),
+    Wrong(
+        "M1082",
+        lambda x, projections, mask: layered(
+            x, projections[:1].repeat(len(projections), 0), [mask] * len(projections)
+        ),
+    ),
+    Wrong(
+        "M1083",
+        lambda x, projections, mask: layered(
+            x, projections, [masks.causal(len(x))] * len(projections)
+        ),
+    ),
     Wrong(
         "M31",
         lambda x, projections, mask: layered(
@@ -464,6 +507,13 @@ def mean_of_the_past(x):
     return np.cumsum(x, axis=0) / np.arange(1, len(x) + 1)[:, None]
 
 
+def first_reads_third(x):
+    """Sums of the past, and a single leak from a token that is two steps ahead."""
+    sums = np.cumsum(x, axis=0)
+    sums[0] += x[2:3].sum(0)
+    return sums
+
+
 def attend_to_normalised(x):
     """A layer that reads all tokens, and of each only how its components differ."""
     read = (x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True)
@@ -482,6 +532,7 @@ def causality_cases(rng):
         "every token sees itself and the last": attend_to_itself_and_the_end,
         "the mean of what came so far": mean_of_the_past,
         "pre-norm attention without a mask": attend_to_normalised,
+        "the sum of what came so far, but the first token sees the third": first_reads_third,
     }
     return [Case((f, x), about=name) for name, f in candidates.items()]
 
@@ -494,7 +545,10 @@ CAUSALITY_WRONG = [
     Wrong("M230", lambda f, x: unmoved(f, x, [len(x) - 1], everything_before)),
     Wrong("M230", lambda f, x: any(
         unmoved(f, x, [first], everything_before) for first in range(1, len(x)))),
+    Wrong("M230", lambda f, x: unmoved(f, x, range(2, len(x)), everything_before)),
     Wrong("M231", lambda f, x: unmoved(f, x, range(1, len(x)), lambda first: slice(0, 1))),
+    Wrong("M231", lambda f, x: unmoved(
+        f, x, range(1, len(x)), lambda first: first - 1, change=lambda first: first)),
     Wrong("M119", lambda f, x: unmoved(f, x, range(1, len(x)), lambda first: slice(None))),
     Wrong("M233", lambda f, x: unmoved(
         f, x, range(1, len(x)), lambda first: slice(first, None), everything_before)),

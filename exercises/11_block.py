@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from array_api_compat import array_namespace
 
 from checks import Case, Exercise, Task, Wrong
 from checks.drivers import through_relu
@@ -78,6 +79,11 @@ def norm_mean_deviation(x, gain, bias, eps):
     return norm(x, gain, bias, eps, spread=lambda *_: abs(centred).mean(-1, keepdims=True) + eps)
 
 
+def mean_alone_divided(x, gain, bias, eps):
+    """Without brackets the division binds the mean alone."""
+    return gain * x - x.mean(-1, keepdims=True) / np.sqrt(x.var(-1, keepdims=True) + eps) + bias
+
+
 NORM_WRONG = [
     Wrong("M51", norm_unbiased),
     Wrong("M51+M52", norm_unbiased_outside),
@@ -100,6 +106,7 @@ NORM_WRONG = [
     Wrong("M236", norm_wrong(spread=lambda variance, eps: 1 / np.sqrt(variance + eps))),
     Wrong("M236", norm_by_length),
     Wrong("M236", norm_mean_deviation),
+    Wrong("M1084", mean_alone_divided),
     Wrong("M237", lambda x, *rest: norm(x, *rest, axis=tuple(range(x.ndim)))),
     Wrong("M237", lambda x, *rest: norm(x, *rest, axis=tuple(range(x.ndim - 1)))),
 ]
@@ -123,7 +130,10 @@ def layers_cases(rng):
     def draw(d_in, d_hidden, d_out):
         shapes = (d_in, d_hidden), (d_hidden,), (d_hidden, d_out), (d_out,)
         about = f"{d_in} components to {d_hidden} to {d_out}"
-        return Case(tuple(rng.integers(-3, 4, size=shape) + 0.5 for shape in shapes), about=about)
+        w_1, b_1, w_2, b_2 = (rng.integers(-3, 4, size=shape) + 0.5 for shape in shapes)
+        if np.array_equal(b_1, b_2):
+            b_2[0] = -b_2[0]  # two equal biases could not be told apart
+        return Case((w_1, b_1, w_2, b_2), about=about)
 
     # Where all sizes are equal, a wrong order gives numbers and no error.
     return [draw(2, 2, 2), draw(2, 3, 5), draw(5, 7, 3), draw(3, 3, 3)]
@@ -209,11 +219,16 @@ def order_cases(rng):
     def think(x):
         return functional.gelu(1.5 * x + 0.5)
 
+    # A gain of its own for each component: norms that scale all alike would undo each other.
+    def gain(x, rate):
+        xp = array_namespace(x)
+        return 1.5 + xp.cos(rate * xp.arange(x.shape[-1], dtype=x.dtype))
+
     def norm_1(x):
-        return 1.5 * functional.layer_norm(x)
+        return gain(x, 1.0) * functional.layer_norm(x)
 
     def norm_2(x):
-        return functional.layer_norm(x) + 0.25
+        return gain(x, 2.0) * functional.layer_norm(x) + 0.25
 
     def draw(*shape):
         args = rng.normal(1, 2, size=shape), attention, think, norm_1, norm_2
@@ -222,7 +237,14 @@ def order_cases(rng):
     return [draw(2, 4), draw(3, 5), draw(2, 3, 7)]
 
 
-ORDER_WRONG = [Wrong(idea, frame) for idea, frame in FRAMES]
+def one_residual(x, attention, feed_forward, norm_1, norm_2):
+    return x + feed_forward(norm_2(attention(norm_1(x))))
+
+
+ORDER_WRONG = [
+    *(Wrong(idea, frame) for idea, frame in FRAMES),
+    Wrong("M1085", one_residual),
+]
 
 
 def dropout(x, keep, rate, training):
@@ -394,7 +416,7 @@ LAYER_WRONG = [
     Wrong("M239", layer_wrong(activation=lambda x: x)),
     Wrong("M06", layer_wrong(order=(1, 0, 2))),
     *(Wrong("M43", layer_wrong(order=order)) for order in ((2, 1, 0), (0, 2, 1))),
-    *(Wrong("M10", layer_wrong(stored=(name,))) for name in LINEAR[:3]),
+    *(Wrong("M1004", layer_wrong(stored=(name,))) for name in LINEAR[:3]),
     *(Wrong("M44", layer_wrong(without=names)) for names in (LINEAR, *zip(LINEAR, strict=True))),
     Wrong("M37", layer_wrong(cut=split_by_view)), Wrong("M39", layer_wrong(cut=dealt_out)),
     Wrong("M38", layer_wrong(join=joined_by_view)), Wrong("M40", layer_wrong(project=False)),
@@ -464,7 +486,8 @@ GROWTH_WRONG = [
     Wrong("M248", one_change), Wrong("M248", one_change_shrunk(1)),
     Wrong("M248", one_change_shrunk(1, number=2)), Wrong("M248+M249", one_change_shrunk(0.5)),
     Wrong("M249", lambda *args: stream_variance(*args, shrink=np.sqrt)),
-    Wrong("M249", lambda *args: stream_variance(*args, shrink=np.square)),
+    Wrong("M1086", lambda *args: stream_variance(*args, shrink=np.square)),
+    Wrong("M1087", lambda *args: stream_variance(*args, shrink=lambda n: n / 2)),
     Wrong("M248+M249", lambda *args: stream_variance(*args, shrink=lambda n: np.sqrt(n / 2))),
     Wrong("M198", lambda start, added, blocks, scaled: stream_variance(start, added, blocks, 0)),
     Wrong("M199", start_shrunk), Wrong("M199", lambda start, *rest: stream_variance(0, *rest)),

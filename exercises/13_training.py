@@ -127,8 +127,9 @@ def group_cases(rng):
     shapes = [tuple(rng.integers(2, 30, size=n).tolist()) for n in (0, 1, 2, 3, 2)]
     drawn = {f"parameter {n}": shapes[n] for n in rng.permutation(len(shapes)).tolist()}
     convolution = {"kernel": (5, 3, 3), "norm.weight": (5,), "last": (7, 5), "temperature": ()}
+    thin = {"words": (11, 5), "to one number": (7, 1), "from one number": (1, 5), "bias": (1,)}
     return [
-        Case(({"words": (11, 5), "to one number": (7, 1), "bias": (1,)},), about="a column"),
+        Case((thin,), about="a column and a row"),
         Case((convolution,), about="a small network for pictures"),
         Case((NAMES,), about="a model of one layer"),
         Case((drawn,), about="parameters without telling names"),
@@ -143,8 +144,8 @@ def drawn_group_cases(rng):
     names = list(model)
     mixed = {names[n]: model[names[n]] for n in rng.permutation(len(names)).tolist()}
     picture = {"kernel": (wide, 3, 3), "norm.weight": (wide,), "last": (d, wide), "heat": ()}
-    column = {"words": (wide, d), "to one number": (d, 1), "bias": (1,)}
-    abouts = "a model of one layer", "a small network for pictures", "a column"
+    column = {"words": (wide, d), "to one number": (d, 1), "from one number": (1, d), "bias": (1,)}
+    abouts = "a model of one layer", "a small network for pictures", "a column and a row"
     return [
         Case((shapes,), about=about)
         for shapes, about in zip((mixed, picture, column), abouts, strict=True)
@@ -168,13 +169,15 @@ def adamw(w, gradient, m, v, step, rate, decay, *, coupled=False, corrected="mv"
     if coupled:
         gradient = gradient + decay * w
     new = shares or [1 - beta for beta in betas]
-    m = betas[0] * m + new[0] * gradient
-    v = betas[1] * v + new[1] * abs(gradient) ** power
-    m_hat = m / (1 - betas[0] ** (step + count)) if "m" in corrected else m
-    v_hat = v / (1 - betas[1] ** (step + count)) if "v" in corrected else v
+    first_moment = betas[0] * m + new[0] * gradient
+    second_moment = betas[1] * v + new[1] * abs(gradient) ** power
+    by = [1 - beta ** (step + count) for beta in betas]
+    m_hat = first_moment / by[0] if "m" in corrected else first_moment
+    v_hat = second_moment / by[1] if "v" in corrected else second_moment
     factor = 1 - (rate * decay if shrink is None else shrink(rate, decay))
     moved = sign * rate * m_hat / ((v_hat + inside) ** root + outside)
-    return ((w - moved) * factor if last else w * factor - moved), m, v
+    w = (w - moved) * factor if last else w * factor - moved
+    return w, first_moment, second_moment
 
 
 def adamw_with(**changes):
@@ -227,6 +230,13 @@ def adamw_cases(rng):
 
 def accumulate(gradients, tokens):
     total = sum(gradient * count for gradient, count in zip(gradients, tokens, strict=True))
+    return total / sum(tokens)
+
+
+def first_part_twice(gradients, tokens):
+    total = gradients[0] * tokens[0]
+    for gradient, count in zip(gradients, tokens, strict=True):
+        total = total + gradient * count
     return total / sum(tokens)
 
 
@@ -283,10 +293,21 @@ def update_cases(rng):
         longest = norm_of(mean(drawn)) * length
         return Case((weights, drawn, longest, 0.5), about=f"{parts} parts, {about}")
 
+    def of_length(length, longest):
+        """Numbers for which 1 and the square of `longest` lie on other sides of the length."""
+        weights, drawn, _, rate = draw(2, [(2,), (3,)], 1, "").args
+        factor = length / norm_of(mean(drawn))
+        drawn = [[factor * gradient for gradient in part] for part in drawn]
+        about = f"2 parts, a mean gradient of length {length}, and at most {longest} is allowed"
+        return Case((weights, drawn, longest, rate), about=about)
+
     return [
         draw(2, [(3,), (2, 2)], 0.4, "a mean gradient that is too long"),
         draw(3, [(5,), (2, 3), (7,)], 0.6, "a mean gradient that is too long"),
         draw(2, [(2,), (3,)], 2.7, "a mean gradient that is short enough"),
+        of_length(0.8, 0.5),
+        of_length(3.0, 2.0),
+        of_length(0.3, 0.5),
     ]
 
 
@@ -593,6 +614,7 @@ EXERCISE = Exercise(
                 Wrong("M271", lambda gradients, tokens: sum(gradients)),
                 Wrong("M271", lambda gradients, tokens: sum(
                     g * n for g, n in zip(gradients, tokens, strict=True))),
+                Wrong("M1089", first_part_twice),
                 Wrong("M272", lambda gradients, tokens: sum(gradients) / len(gradients)),
                 Wrong("M272", lambda gradients, tokens: sum(gradients) / sum(tokens)),
                 Wrong("M271", lambda gradients, tokens: (
@@ -620,6 +642,8 @@ EXERCISE = Exercise(
                     gradient.clip(-longest, longest) for gradient in gradients])),
                 Wrong("M275", scaled(lambda g, longest: longest / norm_of(g))),
                 Wrong("M275", scaled(lambda g, longest: 1)),
+                Wrong("M275", scaled(lambda g, longest: (
+                    1 / norm_of(g) if norm_of(g) > longest else 1))),
                 Wrong("M275", scaled(lambda g, longest: min(1, norm_of(g) / longest))),
                 Wrong("M275", scaled(lambda g, longest: max(1, longest / norm_of(g)))),
                 Wrong("M275", scaled(lambda g, longest: min(1, longest / norm_of(g) ** 2))),
@@ -654,7 +678,7 @@ EXERCISE = Exercise(
                 *(Wrong("M372", power_of(idea)) for idea in OTHER_POWERS),
                 Wrong("M271", lambda losses, tokens: np.exp((losses * tokens).sum())),
                 Wrong("M271", lambda losses, tokens: np.exp(losses.sum())),
-                Wrong("M271", lambda losses, tokens: np.exp(losses.sum() / tokens.sum())),
+                Wrong("M1088", lambda losses, tokens: np.exp(losses.sum() / tokens.sum())),
                 Wrong("M271", lambda losses, tokens: np.exp((losses / tokens).sum())),
                 Wrong("M271", lambda losses, tokens: np.exp((losses * tokens).mean())),
             ],

@@ -158,6 +158,18 @@ def every_other(outputs, head):
     return np.stack(np.split(joined * kept, len(outputs), axis=-1))
 
 
+def one_column_off(scores, values, w_o, b_o, head):
+    """One column of the joined heads in the place of the head's own d_v."""
+    joined = merge_heads(softmax(scores) @ values)
+    joined[:, head] = 0
+    return joined @ w_o + b_o
+
+
+def bias_of_each(count):
+    """The bias added as often as there are heads that are counted."""
+    return lambda scores, *rest: switch_off(scores, *rest, bias=count(len(scores)))
+
+
 def off_in_columns(scores, values, w_o, b_o, head):
     wide = w_o.shape[1] // len(scores)
     kept = np.arange(w_o.shape[1]) // wide != head
@@ -318,7 +330,31 @@ def row_cases(rng):
         weights, values = softmax(0.5 * rng.normal(size=n)), rng.normal(size=(n, d_v))
         return Case((weights, values), about=f"{n} tokens, d_v = {d_v}")
 
-    return [draw(4, 2), draw(5, 2), draw(7, 3)]
+    def along(direction, weights, about):
+        """A case in which only this direction, and its opposite, keeps output and sum."""
+        z, weights = np.array(direction), np.array(weights)
+        order = rng.permutation(len(z))
+        z, weights = z[order], weights[order]
+        values = rng.normal(size=(len(z), 2))
+        values -= np.outer(z, z @ values) / (z @ z)
+        return Case((weights, values), about=about)
+
+    # Where a weight is small, the wall is near, on either side or on one alone.
+    lopsided = [-0.5, 0.2, 0.6, -0.3]
+    return [
+        draw(4, 2), draw(5, 2), draw(7, 3),
+        along([1, -1, 3.2, -3.2], [0.01, 0.01, 0.49, 0.49], "4 tokens, two weights of 0.01"),
+        along(lopsided, [0.05, 0.35, 0.4, 0.2], "4 tokens, a weight of 0.05"),
+        along(lopsided, [0.05, 0.35, 0.4, 0.2], "4 tokens, a weight of 0.05, in another order"),
+        along(lopsided, [0.4, 0.35, 0.05, 0.2], "4 tokens, another weight of 0.05"),
+    ]  # fmt: skip
+
+
+def without_ones(weights, values):
+    """The null space of the values alone, and half the way as far as the smallest bound."""
+    z = np.linalg.svd(values.T)[2][-1]
+    step = min(weights[j] / -z[j] for j in range(len(z)) if z[j] < 0)
+    return weights + step / 2 * z
 
 
 def row_of(answer, case):
@@ -467,6 +503,19 @@ def share_with(share, **changes):
 
 def score_with(score):
     return lambda *args: restored(*args, score=score)
+
+
+def score_at_the_position(model, clean, corrupted, answer, layer, head, position, d_v):
+    return restored(
+        model, clean, corrupted, answer, layer, head, position, d_v,
+        score=lambda logits, answer: log_softmax(logits[position])[answer],
+    )  # fmt: skip
+
+
+def zeros_put_in(outputs, seen, number, layer, head, position, d_v):
+    if number == layer:
+        outputs[position, own(head, d_v)] = 0
+    return outputs
 
 
 def nothing_returned(*args):
@@ -752,6 +801,9 @@ EXERCISE = Exercise(
                 Wrong("M39", off_with(quiet=every_other)),
                 Wrong("M124", off_in_columns),
                 Wrong("M44", off_with(bias=0.0)),
+                Wrong("M1090", bias_of_each(lambda heads: heads - 1)),
+                Wrong("M1090", bias_of_each(lambda heads: heads)),
+                Wrong("M1091", one_column_off),
                 Wrong("M121", off_with(quiet=lambda outputs, head: (
                     outputs - silenced(outputs, head)))),
                 *(Wrong("M129", off_with(quiet=quiet)) for quiet in (
@@ -772,6 +824,8 @@ EXERCISE = Exercise(
             read=f"{PAGE}#what-each-head-adds-to-the-answer",
             wrong=[
                 Wrong("M850", share_with_divisor(lambda rest, adds: 1.0)),
+                Wrong("M1092", share_with_divisor(
+                    lambda rest, adds: root_mean_square(rest + adds.sum(0)) ** 2)),
                 Wrong("M851", share_with_divisor(lambda rest, adds: root_mean_square(adds))),
                 Wrong("M852", share_with_divisor(lambda rest, adds: root_mean_square(rest))),
                 Wrong("M852", share_with_divisor(lambda rest, adds: root_mean_square(adds.sum(0)))),
@@ -835,6 +889,7 @@ EXERCISE = Exercise(
                 Wrong("M420", too_far),
                 Wrong("M420", lambda weights, values: weights + 5 * null_space(values)[0]),
                 Wrong("M421", blind_to_the_sum),
+                Wrong("M421", without_ones),
                 Wrong("M421", lambda weights, values: 2 * weights),
                 Wrong("M422", exchanged),
                 Wrong("M422", lambda weights, values: np.full(len(weights), 1 / len(weights))),
@@ -858,6 +913,8 @@ EXERCISE = Exercise(
                 Wrong("M855", patch_with(at_its_position, every_layer=True)),
                 Wrong("M855", one_memory),
                 Wrong("M856", nothing_returned),
+                Wrong("M1093", score_at_the_position),
+                Wrong("M1094", lambda *args: restored(*args, put=zeros_put_in)),
                 Wrong("M129", patch_with(lambda head, position, n, width, d_v: (
                     position, own((head + 1) % 4, d_v)))),
                 Wrong("M129", patch_with(lambda head, position, n, width, d_v: (
@@ -874,7 +931,7 @@ EXERCISE = Exercise(
             wrong=[
                 Wrong("M427", probe_with(test=lambda train: train)),
                 Wrong("M427", probe_with(test=everything)),
-                Wrong("M427", train_and_test_exchanged),
+                Wrong("M1095", train_and_test_exchanged),
                 Wrong("M429", probe_with(fit=everything)),
                 Wrong("M429", probe_with(fit=lambda train: ~train, test=lambda train: ~train)),
                 Wrong("M427+M429", probe_with(fit=everything, test=everything)),

@@ -16,8 +16,9 @@ from checks.differences.factors import (
     about_totals,
 )
 from checks.differences.places import about_place
+from checks.differences.results import part_or_order
 from checks.run.call import argument_names
-from checks.run.compare import agree, compare
+from checks.run.compare import agree
 from checks.run.nodes import Items, Mapping, Node, Numbers
 from checks.run.trial import Compared
 from checks.task import Case, Task
@@ -64,25 +65,6 @@ def _parts(expected: Node, got: Node) -> list[tuple[str, Node, Node]]:
     if isinstance(expected, Items) and isinstance(got, Items) and (listed or not whole):
         return list(zip(expected.item_names, expected.items, got.items, strict=False))
     return [("", expected, got)]
-
-
-def part_or_order(expected: Node, got: Node, tolerance: float | None) -> str:
-    """A sentence if the answer is a part of the truth, holds it, or has its parts backwards."""
-    if isinstance(got, Items):
-        for n, part in enumerate(got.items):
-            if compare(expected, part, tolerance) is None:
-                return f"Result {n + 1} of your {len(got.items)} is right; return it alone."
-    if not isinstance(expected, Items) or len(expected.items) < 2:
-        return ""
-    names = ", ".join(expected.item_names)
-    for name, part in zip(expected.item_names, expected.items, strict=True):
-        if compare(part, got, tolerance) is None:
-            return f"This is `{name}` alone; all of ({names}) are asked for."
-    if isinstance(got, Items) and len(got.items) == len(expected.items):
-        backwards = Items(got.items[::-1], got.kind, got.names)
-        if compare(expected, backwards, tolerance) is None:
-            return f"The results are right but in the opposite order; return ({names})."
-    return ""
 
 
 def describe_difference(

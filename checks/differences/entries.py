@@ -21,6 +21,10 @@ def about_entries(expected: Node, got: Node, tolerance: float | None) -> str:
         return _about_set(expected, got)
     if not isinstance(expected, Mapping) or not isinstance(got, Mapping):
         return ""
+    small = _in_small_letters(expected, got)
+    if small != got:
+        rest = about_entries(expected, small, tolerance) or "Apart from this, all are right."
+        return f"Capital letters count as different ones: write small letters. {rest}"
     pairs = [(key, own, got.entries[key]) for key, own in expected.entries.items()
              if key in got.entries]  # fmt: skip
     right = [repr(key) for key, own, came in pairs if compare(own, came, tolerance) is None]
@@ -75,6 +79,19 @@ def _about_set(expected: Items, got: Node) -> str:
         f"{len(missing)} {'is' if len(missing) == 1 else 'are'} missing" if missing else "",
     ]
     return f"{' and '.join(filter(None, words))}." if shared else ""
+
+
+def _in_small_letters(expected: Mapping, got: Mapping) -> Mapping:
+    """The answer in small letters, if all that is expected is in small letters."""
+    texts = [entry for entry in expected.entries.values() if isinstance(entry, Text)]
+    if len(texts) < len(expected.entries) or any(not node.text.islower() for node in texts):
+        return got
+    return Mapping(
+        {
+            key: Text(node.text.lower()) if isinstance(node, Text) else node
+            for key, node in got.entries.items()
+        }
+    )
 
 
 def _how(expected: Node, got: Node, tolerance: float | None) -> str:

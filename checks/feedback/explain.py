@@ -53,7 +53,12 @@ def explain(task: Task, trial: Trial) -> Verdict | None:
         return _wrong_result(task, trial, failing)
     for compared in _smallest_first(trial):
         if compared.outcome.status == Status.RAISED:
-            return _raised(task, compared.outcome, _case_blocks(task, compared.case))
+            blocks = _case_blocks(task, compared.case)
+            # Where many answers are right, numbers are compared with those of mistakes alone.
+            fits = [] if task.unique else named_ideas(task, trial.compared)
+            if fits:
+                return named_misconceptions(task, fits, compared.outcome, blocks)
+            return _raised(task, compared.outcome, blocks)
         if compared.outcome.changed:
             return argument_changed(task, compared.case, compared.outcome)
     return None

@@ -39,6 +39,8 @@ NAMES = {
     "losses": "the loss at each position",
     "all_keys": "all keys",
     "all_values": "all values",
+    "first_moment": "the first moment",
+    "second_moment": "the second moment",
     "m_hat": "the corrected first moment",
     "v_hat": "the corrected second moment",
 }  # fmt: skip

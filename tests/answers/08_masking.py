@@ -138,13 +138,13 @@ def stack_in_torch(x, projections, mask):
     return x
 
 
-def stack_by_prefixes(x, projections, mask):
-    """No mask: each token attends over a text that ends with it."""
-    del mask
+def stack_by_selection(x, projections, mask):
+    """No masked scores: each token reads only the tokens that its row of the mask allows."""
     stream = np.array(x)
     for w_q, w_k, w_v in np.asarray(projections):
+        seen = [stream[np.asarray(row)] for row in mask]
         rows = [
-            attend(stream[t : t + 1] @ w_q, stream[: t + 1] @ w_k, stream[: t + 1] @ w_v).output[0]
+            attend(stream[t : t + 1] @ w_q, seen[t] @ w_k, seen[t] @ w_v).output[0]
             for t in range(len(stream))
         ]
         stream = stream + np.stack(rows)
@@ -378,7 +378,7 @@ RIGHT = {
         stack_by_numpy,
         stack_by_recursion,
         stack_in_torch,
-        stack_by_prefixes,
+        stack_by_selection,
         lambda x, projections, mask: stack_by_numpy(
             x.astype(np.float32), projections.astype(np.float32), mask
         ),

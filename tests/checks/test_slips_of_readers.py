@@ -221,6 +221,68 @@ SLIPS = {
         "    return w / w.sum(-1, keepdims=True) @ v\n",
         "fewer axes than this line needs",
     ),
+    "right letters, but capital": Slip(
+        "04_queries_keys_values", "4.3",
+        "changes = dict(zip('ABCDEF', 'BCAADE'))\n",
+        "write small letters", "None of the entries is right",
+    ),
+    "an empty entry with the score 0": Slip(
+        "04_queries_keys_values", "4.6",
+        "def soft_lookup(query, keys, values, nothing):\n"
+        "    e = np.exp(np.append(keys @ query, 0))\n    return (e / e.sum())[:-1] @ values\n",
+        "exp(0) = 1, whatever `nothing` is", "no term at all",
+    ),
+    "a list of pairs": Slip(
+        "08_masking", "8.1",
+        "def inputs_and_labels(tokens, start, n):\n"
+        "    return [(tokens[i], tokens[i + 1]) for i in range(start, start + n)]\n",
+        "Return 2 sequences", "missing at the end",
+    ),
+    "the maximum of all rows": Slip(
+        "08_masking", "8.3",
+        "def masked_weights(scores, mask):\n    s = np.where(mask, scores, -np.inf)\n"
+        "    e = np.exp(s - s.max())\n    total = e.sum(-1, keepdims=True)\n"
+        "    return e / np.where(total == 0, 1, total)\n",
+        "from which their own row's maximum was not subtracted", "Weights set to zero",
+    ),
+    "the texts on the axis of the heads": Slip(
+        "08_masking", "8.5",
+        "def attend_padded(q, k, v, real):\n"
+        "    return attend(q, k, v, real[None, :, None, :]).output\n",
+        "stand on the axis of the heads", "one more axis",
+    ),
+    "x projected by the first layer alone": Slip(
+        "08_masking", "8.6",
+        "def run_stack(x, projections, mask):\n    a, b, c = projections[0]\n"
+        "    for _ in projections:\n        x = x + attend(x @ a, x @ b, x @ c, mask).output\n"
+        "    return x\n",
+        "uses the matrices of the first one",
+    ),
+    "a second bias returned as it came": Slip(
+        "11_block", "11.2",
+        "def one_layer(w_1, b_1, w_2, b_2):\n    return (w_1 + b_1) @ w_2, b_2\n",
+        "the argument `b_2`, unchanged", "`b_1`, unchanged",
+    ),
+    "the second moment": Slip(
+        "13_training", "13.3",
+        "def adamw(w, gradient, m, v, step, rate, decay):\n    m = 0.9 * m + 0.1 * gradient\n"
+        "    v = 0.95 * v + 0.05 * gradient ** 2\n"
+        "    a, b = m / (1 - 0.9 * step), v / (1 - 0.95 * step)\n"
+        "    return w * (1 - rate * decay) - rate * a / (np.sqrt(b) + 1e-8), m, v\n",
+        "this is the second moment", "these are the values",
+    ),
+    "mean losses added without their tokens": Slip(
+        "13_training", "13.6",
+        "def perplexity(losses, tokens):\n    return np.exp(losses.sum() / tokens.sum())\n",
+        "multiply it by the tokens of this batch", "grows with the number of parts",
+    ),
+    "a null vector of the values without the ones": Slip(
+        "16_heads", "16.6",
+        "def other_weights(weights, values):\n    z = np.linalg.svd(values.T)[2][-1]\n"
+        "    t = min(w / -x for w, x in zip(weights, z) if x < 0)\n"
+        "    return weights + t / 2 * z\n",
+        "a column of ones",
+    ),
     "the smallest of no numbers": Slip(
         "16_heads", "16.6",
         "def other_weights(weights, values):\n"

@@ -31,6 +31,71 @@ SLIPS = {
         "        q = (~same)[~called].mean() if (~called).any() else 0\n"
         "        if q > best:\n            best, where = q, t\n    return where"
     ),
+    ("4.5", "a search for the largest score that begins at 0"): (
+        "def attends_to(grid, words, queries_in):\n"
+        "    grid = grid if queries_in == 'rows' else grid.T\n    out = {}\n"
+        "    for word, row in zip(words, grid):\n        most = 0\n"
+        "        for other, score in zip(words, row):\n            if score > most:\n"
+        "                most, best = score, other\n        out[word] = best\n    return out"
+    ),
+    ("4.7", "the first two components alone"): (
+        "def one_way(a, b):\n    columns = np.linalg.inv(np.stack([a[:2], b[:2]]))\n"
+        "    w = np.zeros((len(a), 2))\n    w[:2] = columns\n    return w[:, :1], w[:, 1:]"
+    ),
+    ("4.7", "what is left of the first axis"): (
+        "def one_way(a, b):\n    e = np.eye(len(a))[0]\n    u = e - (e @ b) / (b @ b) * b\n"
+        "    w = e - (e @ a) / (a @ a) * a\n"
+        "    return (u / (a @ u))[:, None], (w / (b @ w))[:, None]"
+    ),
+    ("8.1", "the token after the first of its kind"): (
+        "def inputs_and_labels(tokens, start, n):\n    window = tokens[start : start + n]\n"
+        "    return window, [tokens[tokens.index(t) + 1] for t in window]"
+    ),
+    ("8.6", "a causal mask of its own"): (
+        "def run_stack(x, projections, mask):\n    mask = np.tri(len(x), dtype=bool)\n"
+        "    for w_q, w_k, w_v in projections:\n"
+        "        x = x + attend(x @ w_q, x @ w_k, x @ w_v, mask).output\n    return x"
+    ),
+    ("8.7", "one token changed, and the output before it alone compared"): (
+        "def is_causal(f, x):\n    for t in range(1, len(x)):\n        y = x.copy()\n"
+        "        y[t] = np.random.default_rng(t).normal(size=x.shape[1])\n"
+        "        if not np.allclose(f(x)[t - 1], f(y)[t - 1]):\n            return False\n"
+        "    return True"
+    ),
+    ("11.4", "one norm after the other"): (
+        "def pre_norm(x, attention, feed_forward, norm_1, norm_2):\n"
+        "    x = x + attention(norm_1(x))\n    return x + feed_forward(norm_2(norm_1(x)))"
+    ),
+    ("13.2", "a product without the last axis"): (
+        "def decay_groups(shapes):\n"
+        "    yes = [n for n, s in shapes.items() if np.prod(s[:-1]) >= 2]\n"
+        "    return yes, [n for n in shapes if n not in yes]"
+    ),
+    ("13.5", "the quotient compared with the longest"): (
+        "def update(weights, parts, longest, rate):\n"
+        "    mean = [sum(t) / len(parts) for t in zip(*parts)]\n"
+        "    norm = sum((g ** 2).sum() for g in mean) ** 0.5 / longest\n"
+        "    if norm > longest:\n        mean = [g / norm for g in mean]\n"
+        "    return [w - rate * g for w, g in zip(weights, mean)]"
+    ),
+    ("13.5", "clipped above 1"): (
+        "def update(weights, parts, longest, rate):\n"
+        "    mean = [sum(t) / len(parts) for t in zip(*parts)]\n"
+        "    norm = sum((g ** 2).sum() for g in mean) ** 0.5\n"
+        "    if norm > 1:\n        mean = [g * min(1, longest / norm) for g in mean]\n"
+        "    return [w - rate * g for w, g in zip(weights, mean)]"
+    ),
+    ("16.6", "the bound of the other direction"): (
+        "def other_weights(weights, values):\n"
+        "    z = np.linalg.svd(np.vstack([values.T, np.ones(len(values))]))[2][-1]\n"
+        "    step = min(w / x for w, x in zip(weights, z) if x > 0)\n"
+        "    return weights + step / 2 * z"
+    ),
+    ("16.6", "a fixed step"): (
+        "def other_weights(weights, values):\n"
+        "    z = np.linalg.svd(np.vstack([values.T, np.ones(len(values))]))[2][-1]\n"
+        "    return weights + 0.05 * z"
+    ),
     ("13.7", "the deviation divided by n"): (
         "def too_good(losses, surprisal):\n    gaps = (surprisal - losses).mean(-1)\n"
         "    return gaps.mean() / (gaps.std() / len(gaps) ** 0.5)"
