@@ -143,7 +143,7 @@ SLIPS = {
         "def attends_to(grid, words, queries_in):\n    g = np.array(grid, dtype=float)\n"
         "    g = g.T if queries_in == 'columns' else g\n    np.fill_diagonal(g, -1)\n"
         "    return {w: words[int(row.argmax())] for w, row in zip(words, g)}",
-        "line 4, `np.fill_diagonal(g, -1)`, makes your answer right in all 4 cases. Look there: "
+        "line 4, `np.fill_diagonal(g, -1)`, makes your answer right in all 5 cases. Look there: "
         "is this line needed?",
     ),
     "torch": (
