@@ -35,7 +35,7 @@ class Head(nn.Module):
     def __init__(self, d, d_k, masked):
         super().__init__()  # a line that PyTorch needs
         self.masked = masked
-        self.query = nn.Linear(d, d_k, bias=False)  # a learned matrix: self.query(x) is x W_q
+        self.query = nn.Linear(d, d_k, bias=False)  # self.query(x) is x W_q
         self.key = nn.Linear(d, d_k, bias=False)
         self.value = nn.Linear(d, d_k, bias=False)
 
