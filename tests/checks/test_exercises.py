@@ -15,7 +15,6 @@ from checks.feedback.verdict import split_read
 from checks.run.nodes import Numbers
 from checks.run.trial import right_outcomes
 from checks.status import Status
-from tests.conftest import without_shape_checks
 from tests.support.attempts import NAMES, ROOT, answers, known_once, leaves, load, section
 from tests.support.kill_matrix import FORMS, RECORD, Form
 from tests.support.pages import anchors, cells
@@ -44,8 +43,7 @@ each_form = pytest.mark.parametrize("form", FORMS, ids=[form.name for form in FO
 
 @pytest.fixture(autouse=True, scope="module")
 def what_is_known() -> Iterator[None]:
-    # An answer meets lib without the tests' own checks, which would cost four times the rest.
-    with known_once(), without_shape_checks():
+    with known_once():
         yield
 
 
