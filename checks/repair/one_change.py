@@ -2,8 +2,8 @@
 
 The changes are tried on the learner's own code, on the smallest failing case first; a change
 counts only if the check would then accept the answer, on other draws of the cases too. Where no
-change fixes all, two together are tried, and one that makes a part of the results right on every
-case is told.
+change fixes all and no error says where to look, two together are tried, and one that makes a part
+of the results right on every case is told.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def one_change(
         repairs = _repairs(search, brief)
         if brief:
             repairs = [repair for repair in repairs if repair[0] == ALL]
-        else:
-            repairs = repairs or _repairs_of_two(search)
+        elif not repairs and search.compared[0].outcome.status != Status.RAISED:
+            repairs = _repairs_of_two(search)  # an error says where it is
     lines = {line for _, edits in repairs for edit in edits for line in edit.lines}
     return Changes(tuple(_words(definition, repairs, len(compared))), frozenset(lines))
 

@@ -36,7 +36,7 @@ def swapped_sets() -> Figure:
     for row, (first, second) in enumerate(zip(*sets.values(), strict=True)):
         same = set(first) == set(second)
         put_text(axes, 2, 40 + 30 * row, f"token {row + 1}", ha="left")
-        put_text(axes, 358, 40 + 30 * row, "same set" if same else "other set",
+        put_text(axes, 358, 40 + 30 * row, "same set" if same else "different set",
                  "muted" if same else "accent", ha="right")  # fmt: skip
         phrases.append(
             f"token {row + 1} reads {_together(first)} before and {_together(second)} after"
@@ -180,7 +180,7 @@ def wrong_merge() -> Figure:
         for row, cells in enumerate(rows):
             for place, (head, token) in enumerate(cells):
                 x, y = start + 36 + 72 * place, 40 + 29 * row
-                if token < 3:
+                if token > row + 1:
                     put_box(axes, x, y, 66, CELL - 4, "accent", linewidth=2)
                 _filled(axes, x, y, 70, f"token {token}", HEADS[head])
         listed = "; ".join(
@@ -194,10 +194,10 @@ def wrong_merge() -> Figure:
         _filled(axes, x, 158, 70, head, role)
     return plots.figure(
         fig,
-        alt=f"What each of four rows holds. {'. '.join(phrases)}. What the heads return for "
-        "tokens 1 and 2 is outlined: without a transpose, row 4 has none of it.",
-        caption="What each row holds: what a head, by its colour, returns for a token. Outlined: "
-        "what the swap changes. Merged without a transpose, row 4 holds nothing of it.",
+        alt=f"What each of four rows holds. {'. '.join(phrases)}. What belongs "
+        "to a later token is outlined: without a transpose, in rows 1 and 2.",
+        caption="What each row holds: what a head, by its colour, returns for a token. Outlined: a "
+        "later token. Merged without a transpose, rows 1 and 2 hold the future, whatever the mask.",
     )
 
 

@@ -99,7 +99,7 @@ def law_grid(laws: Sequence[str], broken: Mapping[str, Sequence[bool]]) -> Figur
     return plots.figure(
         fig,
         alt=f"A grid of {len(broken)} faults and {len(laws)} laws. {'; '.join(listed)}.",
-        caption="Which laws each broken line breaks. Several lines can break one law"
+        caption="Which laws each broken line breaks"
         + "".join(f"; {name.split()[0]} breaks none" for name in broken if not any(broken[name]))
         + ".",
     )
@@ -150,7 +150,8 @@ def hunt_step(
         f"{', '.join(left)}. Crossed out: {', '.join(gone)}.",
         caption="Outlined: numbers that differ from those of the correct model."
         if ruled_out
-        else f"Outlined: tokens {_listed(moving)} move here and stay in a correct model.",
+        else f"Outlined: tokens {_listed(moving)} move here and stay in a correct model. "
+        "The numbers are distances; only whether a token moves counts here, not how far.",
     )
 
 
@@ -180,6 +181,7 @@ def _counts(axes: Axes, counts: Sequence[int], current: int) -> None:
             put_text(axes, x, 16, str(count), weight="bold" if lit else "normal")
         if place:
             put_arrow(axes, (x - 59, 16), (x - 20, 16), "muted" if place <= current else "line")
+    put_text(axes, 48 + 79 * (len(counts) - 1), 16, "faults left", "muted", ha="left")
 
 
 def _lines(before: Sequence[str], left: Sequence[str]) -> int:

@@ -76,7 +76,7 @@ def new_row() -> Figure:
         "the keys and values of the first four columns as stored. Only the last row is new: the "
         "query of the new token a, over all five keys.",
         caption="A new token adds one row, its query over five keys; the rows above it stay as "
-        "they were. With two new tokens, the last two rows are computed.",
+        "they were.",
     )
 
 

@@ -1,13 +1,13 @@
 """Schematics of chapter 7: averages, a sum that has no order, four ways to tell the position."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
 from jaxtyping import Real
 from matplotlib.axes import Axes
-from matplotlib.patches import Arc, Circle
+from matplotlib.patches import Arc, Circle, Rectangle
 
 from figures import palette, plots
 from figures.drawing import Length, put_arrow, put_box, put_text, sheet
@@ -51,13 +51,13 @@ def same_sum() -> Figure:
 
 @styled()
 def two_layers() -> Figure:
-    """Draw what each word has read in two texts after one layer under a causal mask."""
+    """Draw what each word has seen in two texts after one layer under a causal mask."""
     texts = ("dog", "bites", "man", "."), ("man", "bites", "dog", ".")
     centres = 136, 288
     fig, axes = sheet(262)
     for x, text in zip(centres, texts, strict=True):
         put_text(axes, x, 12, " ".join(text), weight="bold")
-    put_text(axes, 4, 36, "after one layer the token has read", "muted", ha="left")
+    put_text(axes, 4, 36, "in layer 1 the token has seen", "muted", ha="left")
     for row, token in enumerate(("dog", "bites", "man", ".")):
         y = 60 + 36 * row
         put_text(axes, 4, y, token, ha="left", weight="bold")
@@ -68,7 +68,7 @@ def two_layers() -> Figure:
             put_box(axes, x, y, 124, 26, role, linewidth=1.6)
             put_text(axes, x, y, "all four" if same else " ".join(words), role)
         put_text(axes, 212, y, "=" if same else "\N{NOT EQUAL TO}", role, weight="bold", size=14)
-    put_text(axes, 4, 202, "in a second layer the full stop reads these", "muted", ha="left")
+    put_text(axes, 4, 202, "in layer 2 the full stop averages the values of", "muted", ha="left")
     put_text(axes, 4, 236, ".", ha="left", weight="bold")
     for x in centres:
         put_arrow(axes, (x, 210), (x, 222), "accent")
@@ -78,23 +78,23 @@ def two_layers() -> Figure:
     return plots.figure(
         fig,
         alt="Two columns for the texts dog bites man and man bites dog, each with a full stop, and "
-        "a row for each token. After one layer, dog has read dog in the first text and man bites "
-        "dog in the second; bites has read dog bites, or man bites; man has read dog bites man, or "
-        "man. The full stop has read all four in both. In a second layer it reads these four "
-        "vectors, and they differ.",
-        caption="What each token has read after one layer under a causal mask. Compare each row: "
-        "the three words have read different words in the two texts, the full stop the same four. "
-        "In a second layer the full stop reads the vectors of all four, and three of them differ.",
+        "a row for each token. In layer 1, dog has seen dog in the first text and man bites dog in "
+        "the second; bites has seen dog bites, or man bites; man has seen dog bites man, or man. "
+        "The full stop has seen all four in both. In layer 2 it averages values made from these "
+        "four vectors, and they differ.",
+        caption="What each token has seen in layer 1 under a causal mask. Compare each row: the "
+        "three words have seen different words in the two texts, the full stop the same four. In "
+        "layer 2 the full stop averages values made from all four vectors, and three differ.",
     )
 
 
 @styled()
 def first_token_shares() -> Figure:
-    """Draw what a special token receives beside one ha and three, without a mask."""
+    """Draw what the last ha gives a special token, beside one ha and beside three."""
     fig, axes = sheet(100)
-    left, width, high = 114, 242, 24
-    for name, y, count in (("ha", 18, 1), ("ha ha ha, each", 50, 3)):
-        put_text(axes, left - 8, y, name, ha="right")
+    left, width, high = 88, 268, 24
+    for name, y, count in (("start ha", 18, 1), ("start ha ha ha", 50, 3)):
+        put_text(axes, left - 6, y, name, ha="right")
         share = width / (count + 1)
         for place in range(count + 1):
             role = "accent" if place == 0 else "value"
@@ -102,58 +102,70 @@ def first_token_shares() -> Figure:
             put_box(axes, middle, y, share - 3, high, role, linewidth=2 if place == 0 else 1.1)
             text = f"start {Fraction(1, count + 1)}" if place == 0 else "ha"
             put_text(axes, middle, y, text, role)
-    put_text(axes, left + width / 2, 82, "each bar: all the weight of one ha", "muted")
+    put_text(axes, left + width / 2, 82, "each bar: all the weight of the last ha", "muted")
     return plots.figure(
         fig,
-        alt="Two bars, each cut into equal parts for the tokens that one ha attends to. The start "
-        "token has 1/2 of the bar in the text ha, and 1/4 in ha ha ha.",
-        caption="With equal scores and without a mask, the start token's share tells how many ha "
-        "there are.",
+        alt="Two bars, each cut into equal parts for the tokens that the last ha attends to. The "
+        "start token has 1/2 of the bar in the text ha, and 1/4 in ha ha ha.",
+        caption="With equal scores, the share of the start token tells how many ha there are. A "
+        "causal mask changes nothing here, because the last ha may attend to every token.",
     )
 
 
 @styled()
-def moved_triangle(
-    values: Real[np.ndarray, "3 2"],
-    names: Sequence[str],
-    old: Sequence[Length],
-    output: Sequence[Length],
+def two_averages(
+    values: Real[np.ndarray, "3 2"], names: Sequence[str], outputs: Sequence[tuple[int, int]]
 ) -> Figure:
-    """Draw the triangle of three values, and where it lies when a word's old vector is added."""
-    values, old, output = (np.asarray(points, dtype=float) for points in (values, old, output))
-    new = old + output
-    fig, axes = plots.canvas(360, 340)
-    axes.fill(*values.T, color=palette.light("value"), alpha=0.2)
-    axes.plot(*np.vstack([old + values, old + values[:1]]).T, color=palette.light("accent"),
-              linewidth=1.6, linestyle="--")  # fmt: skip
-    for start, end, role in (
-        (0 * old, old, "muted"), (0 * old, output, "output"), (old, new, "output"),
-    ):  # fmt: skip
-        put_arrow(axes, tuple(start), tuple(end), role, linewidth=2)
-    axes.scatter(*values.T, s=24, color=palette.light("value"), zorder=3)
-    axes.scatter(*new, s=36, color=palette.light("accent"), zorder=3)
-    for (x, y), name in zip(values, names, strict=True):
-        at = {"ha": "right"} if x == 0 else {"ha": "center"}
-        put_text(axes, x - (0.5 if x == 0 else 0), y - (0.9 if x else 0), name, "value", **at)
+    """Draw the triangle of three values, and the averages of two layers one after the other."""
+    fig, axes = plots.canvas(360, 330)
+    axes.fill(*values.T, color=palette.light("value"), alpha=0.15)
+    axes.scatter(*values.T, s=70, color=palette.light("value"))
+    places = ((12, 0.9, "center"), (-0.5, -0.9, "center"), (0.6, 12, "left"))
+    for (x, y, side), name in zip(places, names, strict=True):
+        put_text(axes, x, y, name, "value", ha=side)
+    end = tuple(sum(parts) for parts in zip(*outputs, strict=True))
+    for start, stop in (((0, 0), outputs[0]), (outputs[0], end)):
+        put_arrow(axes, start, stop, "output", linewidth=2.2, order=3)
+    axes.scatter(*end, s=40, color=palette.light("accent"), zorder=4)
     behind = {"facecolor": palette.light("paper"), "linewidth": 0, "pad": 1}
-    for (x, y), right, down, text, role, style in (
-        (old, -1, 0.8, f"old vector\n({old[0]:g}, {old[1]:g})", "muted", {"ha": "right"}),
-        (output, -0.2, 1, f"output ({output[0]:g}, {output[1]:g})", "output", {"ha": "left"}),
-        ((old + new) / 2, 0.7, 0.5, "+ output", "output", {"ha": "left", "bbox": behind}),
-        (new, -2.6, -1.1, f"new vector ({new[0]:g}, {new[1]:g})", "accent",
-         {"ha": "center", "bbox": behind}),
-    ):  # fmt: skip
-        put_text(axes, x + right, y - down, text, role, **style)
-    high = 1.08 * float((old + values).max())
-    axes.set(xlim=(-3.5, high), ylim=(-2, high), aspect="equal", xlabel="animal", ylabel="human")
-    axes.set(xticks=range(0, 17, 4), yticks=range(0, 17, 4))
+    for x, y, text, role in (
+        (4, 0.9, f"layer 1: + {outputs[0]}", "output"),
+        (8.4, 4.6, f"layer 2: + {outputs[1]}", "output"),
+        (8.4, 8.6, f"sum {end}", "accent"),
+    ):
+        side = {"ha": "center"} if x == 4 else {"ha": "left", "bbox": behind}
+        put_text(axes, x, y, text, role, weight="bold", **side)
+    axes.set(xlim=(-2, 14), ylim=(-2, 14), aspect="equal", xlabel="animal", ylabel="human")
     return plots.figure(
         fig,
-        alt=f"Two triangles. The output ({output[0]:g}, {output[1]:g}) lies in the filled triangle "
-        f"of the values. The same triangle, moved to the old vector ({old[0]:g}, {old[1]:g}), "
-        f"holds the new vector ({new[0]:g}, {new[1]:g}), which lies outside the first.",
-        caption="Filled: all that attention can output. Dashed: all that the word can become in "
-        "this layer, its old vector plus an output, so it can leave the first triangle.",
+        alt=f"The triangle of the three values. Layer 1 adds {outputs[0]}, an arrow inside it. "
+        f"From its tip, layer 2 adds {outputs[1]}, and the sum lies outside the triangle.",
+        caption="What two layers add to bites. Each arrow alone is an average of the values; "
+        "their sum leaves the triangle.",
+    )
+
+
+@styled()
+def answer_squares(counts: Mapping[str, tuple[int, int, int]]) -> Figure:
+    """Draw a square for each text, by its answer: noun after the verb, before it, or neither."""
+    fig, axes = sheet(56 * len(counts))
+    kinds = ("right noun", "right"), ("wrong noun", "wrong"), ("ball", "muted")
+    captions = []
+    for row, (name, answers) in enumerate(counts.items()):
+        top, at = 56 * row, 4
+        shown = [(count, *kind) for count, kind in zip(answers, kinds, strict=True) if count]
+        captions.append(", ".join(f"{word} {count}" for count, word, _ in shown))
+        put_text(axes, 4, top + 12, f"positions {name}: {captions[-1]}", ha="left")
+        for count, _, role in shown:
+            for _ in range(count):
+                axes.add_patch(Rectangle((at, top + 24), 13, 16, facecolor=palette.light(role)))
+                at += 16
+    return plots.figure(
+        fig,
+        alt="A square for each of the texts, by the answer. Positions "
+        + "; ".join(f"{name}: {words}" for name, words in zip(counts, captions, strict=True))
+        + ".",
+        caption="What SmolLM2 predicts: one square for each text.",
     )
 
 

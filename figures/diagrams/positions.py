@@ -21,14 +21,18 @@ def positions_above(
     *,
     alt: str,
     caption: str,
+    behind: str = "",
 ) -> Figure:
     """Draw texts below their titles, each word with its position above it.
 
     `roles` colours some words. All texts end at the right edge, so that equal ends align.
+    Below each word stands its distance from the word `behind`, if there is one.
     """
-    fig, axes = sheet(78 * len(texts))
+    high = 98 if behind else 78
+    fig, axes = sheet(high * len(texts))
     for row, (title, words) in enumerate(texts.items()):
-        right, top = 356.0, 78 * row
+        right, top = 356.0, high * row
+        last = next((position for position, word in words if word == behind), None)
         put_text(axes, 4, top + 10, title, "muted", ha="left")
         for position, word in reversed(words):
             role, wide = roles.get(word, "ink"), 7 * len(word) + 11
@@ -38,6 +42,8 @@ def positions_above(
             put_box(axes, right - wide / 2, top + 55, wide, 24, role if bold else "line",
                     linewidth=2 if bold else 1.1)  # fmt: skip
             put_text(axes, right - wide / 2, top + 55, word, role, **bold)
+            if last is not None:
+                put_text(axes, right - wide / 2, top + 78, str(last - position), "muted", **bold)
             right -= wide + 4
     return plots.figure(fig, alt, caption)
 

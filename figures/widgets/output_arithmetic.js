@@ -11,6 +11,12 @@ export function compute({ scores, values, scaled, causal }) {
   return { table, allowed, weights, output: matmul(weights, values) };
 }
 
+/** The same state with the words in the opposite order, each with its own query, key and value. */
+export function turned(state) {
+  const [scores, values, words] = ["scores", "values", "words"].map((key) => [...state[key]].reverse());
+  return { ...state, scores: scores.map((line) => [...line].reverse()), values, words };
+}
+
 /** Write a number as a small fraction where it is one (to a denominator of 98), else in digits. */
 export function fraction(x) {
   for (let below = 1; below <= 98; below += 1) {
@@ -51,27 +57,34 @@ export function explain(state, name, i, j) {
 }
 
 function render({ model, el }) {
-  const read = () =>
-    Object.fromEntries(
-      ["scores", "values", "words", "components", "scaled", "causal"].map((key) => [key, model.get(key)]),
-    );
-  let chosen = { name: "output", i: 1, j: 0 };
-  const [queries, keys] = ["query", "key"].map((kind) => model.get("words").map((word) => `${kind} ${word}`));
-  const components = model.get("components");
-  const table = (name, label, rows, columns, role, write) =>
-    grid({ label, rows, columns, role, write, onSelect: (i, j) => select(name, i, j) });
-  const tables = {
-    scores: table("scores", "scores", queries, keys, "query", logarithm),
-    weights: table("weights", "weights", queries, keys, "key", fraction),
-    values: table("values", "values", keys, components, "value", fraction),
-    output: table("output", "output", queries, components, "output", fraction),
+  const read = () => {
+    const keys = ["scores", "values", "words", "components", "scaled", "causal"];
+    const state = Object.fromEntries(keys.map((key) => [key, model.get(key)]));
+    return model.get("reversed") ? turned(state) : state;
   };
+  let chosen = { name: "output", i: 1, j: 0 };
+  let tables;
+  const [above, below] = [row(), row()];
+  /** Make the four tables, with the words in the order that is chosen. */
+  function build() {
+    const { words, components } = read();
+    const [queries, keys] = ["query", "key"].map((kind) => words.map((word) => `${kind} ${word}`));
+    const table = (name, rows, columns, role, write) =>
+      grid({ label: name, rows, columns, role, write, onSelect: (i, j) => select(name, i, j) });
+    tables = {
+      scores: table("scores", queries, keys, "query", logarithm),
+      weights: table("weights", queries, keys, "key", fraction),
+      values: table("values", keys, components, "value", fraction),
+      output: table("output", queries, components, "output", fraction),
+    };
+    above.replaceChildren(tables.scores.el, tables.weights.el);
+    below.replaceChildren(tables.values.el, tables.output.el);
+  }
   const arithmetic = readout({ label: "", live: true, name: "arithmetic" });
   arithmetic.el.classList.add("kit-equation");
-  const switches = [
-    ["scaled", "divide by √d_k = 2"],
-    ["causal", "causal mask"],
-  ].map(([key, label]) =>
+  const labels = { scaled: "divide by √d_k = 2", causal: "causal mask" };
+  if (model.get("reversible")) labels.reversed = [...model.get("words")].reverse().join(" ");
+  const switches = Object.entries(labels).map(([key, label]) =>
     toggle({
       label,
       value: model.get(key),
@@ -112,15 +125,18 @@ function render({ model, el }) {
     el,
     "Where every number comes from",
     row(...switches.map((one) => one.el)),
-    row(tables.scores.el, tables.weights.el),
-    row(tables.values.el, tables.output.el),
+    above,
+    below,
     column(h("div", { class: "kit-label" }, "The chosen number:"), arithmetic.el),
   );
-  for (const key of ["scaled", "causal"])
+  Object.keys(labels).forEach((key, place) =>
     model.on(`change:${key}`, () => {
-      switches[key === "scaled" ? 0 : 1].set(model.get(key));
+      switches[place].set(model.get(key));
+      if (key === "reversed") build();
       draw();
-    });
+    }),
+  );
+  build();
   draw();
 }
 

@@ -27,27 +27,32 @@ class OutputArithmetic(Interactive):
     components = traitlets.List(["0", "1"]).tag(sync=True)
     scaled = traitlets.Bool(True).tag(sync=True)
     causal = traitlets.Bool(False).tag(sync=True)
+    reversible = traitlets.Bool(False).tag(sync=True)  # whether to offer both orders
+    reversed = traitlets.Bool(False).tag(sync=True)
 
     def still(self) -> Figure:
         """Draw the weights, and write the outputs that they make into the caption."""
         # With the unit vectors as keys, the raw score is the entry of the query.
-        q = np.column_stack([np.array(self.scores, dtype=float), np.zeros(3)])
+        order = [2, 1, 0] if self.reversed else [0, 1, 2]
+        scores, values = np.array(self.scores, dtype=float), np.array(self.values, dtype=float)
+        words, values = [self.words[i] for i in order], values[order]
+        q = np.column_stack([scores[np.ix_(order, order)], np.zeros(3)])
         mask = causal(3) if self.causal else None
         output, weights = attend(
-            q, np.eye(4)[:3], np.array(self.values, dtype=float), mask,
+            q, np.eye(4)[:3], values, mask,
             scale=0.5 if self.scaled else 1.0,
         )  # fmt: skip
         rows = "; ".join(
             f"query {word} weighs them {', '.join(f'{weight:.2f}' for weight in row)}"
-            for word, row in zip(self.words, weights, strict=True)
+            for word, row in zip(words, weights, strict=True)
         )
         given, mixed = (
-            ", ".join(f"({x:.3g}, {y:.3g})" for x, y in pairs) for pairs in (self.values, output)
+            ", ".join(f"({x:.3g}, {y:.3g})" for x, y in pairs) for pairs in (values, output)
         )
         return plots.heatmap(
             weights,
-            rows=[f"query {word}" for word in self.words],
-            columns=[f"key {word}" for word in self.words],
+            rows=[f"query {word}" for word in words],
+            columns=[f"key {word}" for word in words],
             high=1.0,
             alt=f"Three queries over three keys: {rows}. Each row sums to 1.",
             caption=f"These weights mix the values {given} into {mixed}.",

@@ -16,7 +16,7 @@ from figures.widgets.bug_hunt import RIGHT, SHOWN
 
 def test_the_swap_changes_the_sets_of_the_first_two_tokens_alone():
     figure = swapped_sets()
-    for word, times in (("other set", 2), ("same set", 2), ("4", 2), ("3", 4)):
+    for word, times in (("different set", 2), ("same set", 2), ("4", 2), ("3", 4)):
         assert figure.svg.count(f">{word}<") == times
     assert "token 3 reads 1, 2 and 3 before and 2, 1 and 3 after" in figure.alt
 

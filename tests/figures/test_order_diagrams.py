@@ -4,11 +4,12 @@ import numpy as np
 
 from figures.diagrams.order import (
     WEIGHTS,
+    answer_squares,
     first_token_shares,
     four_ways_in,
-    moved_triangle,
     rotary_pair,
     same_sum,
+    two_averages,
     two_layers,
 )
 
@@ -24,15 +25,21 @@ def test_the_start_token_has_a_half_beside_one_ha_and_a_quarter_beside_three():
     figure = first_token_shares()
     for share in ("1/2", "1/4"):
         assert figure.svg.count(f">start {share}<") == 1
-    assert figure.svg.count(">ha<") == 1 + 1 + 3  # a name, and the parts of two bars
+    assert figure.svg.count(">ha<") == 1 + 3  # the parts of two bars
 
 
-def test_the_new_vector_is_the_old_one_plus_the_output():
+def test_the_averages_of_two_layers_are_drawn_with_their_sum():
     values = np.array([[12, 0], [0, 0], [0, 12]])
-    figure = moved_triangle(values, ("dog", "bites", "man"), old=(2, 4), output=(6, 4))
-    assert "new vector (8, 8), which lies outside" in figure.alt
-    for words in ("dog", "bites", "man", "old vector", "(2, 4)", "output (6, 4)", "+ output"):
+    figure = two_averages(values, ("dog", "bites", "man"), [(8, 0), (0, 8)])
+    for words in ("dog", "bites", "man", "layer 1: + (8, 0)", "layer 2: + (0, 8)", "sum (8, 8)"):
         assert f">{words}<" in figure.svg
+
+
+def test_each_answer_has_its_square():
+    figure = answer_squares({"exchanged": (4, 18, 0), "switched off": (0, 0, 22)})
+    assert "exchanged: right noun 4, wrong noun 18; switched off: ball 22." in figure.alt
+    for role, count in (("right", 4), ("wrong", 18), ("muted", 22)):
+        assert figure.svg.count(f"fill: var(--{role}") == count
 
 
 def test_after_one_layer_only_the_full_stop_has_read_the_same_in_both_orders():

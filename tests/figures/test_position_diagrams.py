@@ -16,6 +16,13 @@ def test_each_word_has_its_position_above_it():
     assert [title for title in texts if title in shown] == list(texts)
 
 
+def test_below_each_word_is_its_distance_from_the_word_behind_it():
+    text = {"title": [(5, "dog"), (6, "next"), (7, "bites")]}
+    figure = positions_above(text, {}, behind="bites", alt="words", caption="Words.")
+    shown = re.findall(r">([^<>]+)</(?:tspan|text)>", figure.svg)
+    assert shown == ["title", "7", "bites", "0", "6", "next", "1", "5", "dog", "2"]
+
+
 def test_the_marked_rows_are_the_sines_and_cosines_of_their_positions():
     rows = sinusoids([2, 5, 8])
     angles = np.radians([[120, 20], [300, 50], [480, 80]])

@@ -72,6 +72,26 @@ def test_a_click_and_the_arrow_keys_choose_a_number(widget_page):
     assert readout.inner_text() == "weight of key 2 for query 0 = 3 / (1 + 2 + 3) = 1/2"
 
 
+def test_the_words_can_be_reversed_and_each_keeps_its_numbers(widget_page):
+    scores = [[2, 0, 1], [3, 0, 2], [1, 0, 4]]
+    widget = OutputArithmetic(
+        scores=scores, words=["dog", "bites", "man"], values=[[12, 0], [0, 0], [0, 12]],
+        reversible=True,
+    )  # fmt: skip
+    page = widget_page(widget)
+    page.get_by_label("man bites dog").press("Space")
+    expected = by_lib(widget)
+    np.testing.assert_allclose(numbers(page, "output"), expected.output[::-1], atol=1e-3)
+    np.testing.assert_allclose(numbers(page, "weights"), expected.weights[::-1, ::-1], atol=1e-3)
+    heads = page.locator("table:has(caption:text-is('weights')) thead th").all_inner_texts()
+    assert heads == ["key man", "key bites", "key dog"]
+    still = OutputArithmetic(
+        scores=scores, words=widget.words, values=widget.values, reversed=True, causal=True
+    ).still()  # fmt: skip
+    assert still.alt.startswith("Three queries over three keys: query man weighs them 1.00, 0.00")
+    assert OutputArithmetic().reversible is False
+
+
 def test_the_switches_change_every_number_as_lib_says(widget_page):
     page = widget_page(OutputArithmetic())
     for scaled, masked, label in [
