@@ -18,6 +18,7 @@ from figures.widgets.bug_hunt import RIGHT, SHOWN
 from lib.debugging.broken_models import SUSPECTS
 from lib.debugging.findings import all_findings, differs
 
+pytestmark = pytest.mark.usefixtures("bare_lib")
 TASK = importlib.import_module("exercises.17_capstone").EXERCISE["17.1"]
 CASES = TASK.draw()
 BY_NAME = {law.name: law for law in LAWS}
