@@ -14,13 +14,13 @@ STANDARD: tuple[Trip, ...] = (
     ("Q, K", True), ("scores", False), ("scores", True), ("weights", False), ("weights, V", True),
     ("output", False),
 )  # fmt: skip
-IN_PIECES: tuple[Trip, ...] = (("Q, K, V", True), ("output", False))
+IN_TILES: tuple[Trip, ...] = (("Q, K, V", True), ("output", False))
 LARGE = ("scores", "weights", "weights, V")  # hold n times n numbers
 
 
 @styled()
 def slow_and_fast_memory() -> Figure:
-    """Draw the trips between the two memories, with whole matrices and in pieces."""
+    """Draw the trips between the two memories, with whole matrices and in tiles."""
     fig, axes = sheet(372)
     _panel(
         axes,
@@ -32,20 +32,19 @@ def slow_and_fast_memory() -> Figure:
     _panel(
         axes,
         192,
-        "In pieces: only (n, d) matrices travel",
-        IN_PIECES,
-        "scores to output, piece by piece",
+        "In tiles: only (n, d) matrices travel",
+        IN_TILES,
+        "scores to output, tile by tile",
     )
     return plots.figure(
         fig,
         alt="Two drawings, each with a slow memory above and a fast memory below. Standard: Q and "
         "K go down, the scores go up, and down again for the softmax, the weights go up and down "
         "again with V, and the output goes up; the four trips of scores and weights are drawn "
-        "thick. In pieces: Q, K and V go down and the output goes up; scores and weights stay in "
+        "thick. In tiles: Q, K and V go down and the output goes up; scores and weights stay in "
         "the fast memory.",
         caption="Thick: matrices of n × n numbers. For the scale and the mask, not drawn, the "
-        "scores go down and up once more each. In pieces, no n × n matrix is ever in the slow "
-        "memory.",
+        "scores go down and up once more each.",
     )
 
 
@@ -116,8 +115,8 @@ def tiles_in_order() -> Figure:
         "4, 5, 6. Tiles 1 to 4 are computed, used and forgotten; tile 5 is in fast memory. The "
         "first two rows of tiles have their output; the third is unfinished. The row "
         "of query 6 is framed.",
-        caption="One tile is in fast memory at a time, and a tile in which every score is "
-        "forbidden is skipped. The framed row passes through tiles 4, 5 and 6.",
+        caption="One tile is in fast memory at a time. A tile in which every score is masked is "
+        "skipped.",
     )
 
 

@@ -149,7 +149,7 @@ def two_averages(
 def answer_squares(counts: Mapping[str, tuple[int, int, int]]) -> Figure:
     """Draw a square for each text, by its answer: noun after the verb, before it, or neither."""
     fig, axes = sheet(56 * len(counts))
-    kinds = ("right noun", "right"), ("wrong noun", "wrong"), ("ball", "muted")
+    kinds = ("noun after the verb", "right"), ("before it", "wrong"), ("ball", "muted")
     captions = []
     for row, (name, answers) in enumerate(counts.items()):
         top, at = 56 * row, 4

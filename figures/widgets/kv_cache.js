@@ -40,7 +40,7 @@ export function report(state) {
   return {
     computed: `queries, keys and values of ${now.tokens === 1 ? `one token, ${word}` : `all ${now.tokens} tokens`}; ${whole(now.scores)} scores`,
     kept: state.cached ? `keys and values of ${held} ${held === 1 ? "token" : "tokens"}: ${size(now.kept)}` : "nothing",
-    read: `${size(now.read - now.kept)} of weights${now.kept ? ` and ${size(now.kept)} of cache` : ""}`,
+    read: `${size(now.read - now.kept)} of parameters${now.kept ? ` and ${size(now.kept)} of cache` : ""}`,
     full: size(counts({ ...state, step: 8192 }).kept),
   };
 }

@@ -1,19 +1,22 @@
-"""The schematic of chapter 14 draws the trips that the chapter counts."""
+"""The schematics of chapter 14 draw the trips, the tiles and the step that the chapter counts."""
 
 from fractions import Fraction
 
+import pytest
+
 from figures.diagrams import memory
+from figures.diagrams.decode_step import decode_step
 from figures.widgets.tile_walk import TileWalk
 from lib.attention import masks
 
 VALUES = ((12, 0), (0, 12), (6, 0), (12, 6))  # of the first four keys in "By hand"
 
 
-def test_standard_attention_moves_four_large_matrices_and_pieces_none():
+def test_standard_attention_moves_four_large_matrices_and_tiles_none():
     large = [name for name, _ in memory.STANDARD if name in memory.LARGE]
     assert len(large) == 4
-    assert not any(name in memory.LARGE for name, _ in memory.IN_PIECES)
-    for trips in (memory.STANDARD, memory.IN_PIECES):
+    assert not any(name in memory.LARGE for name, _ in memory.IN_TILES)
+    for trips in (memory.STANDARD, memory.IN_TILES):
         assert trips[-1] == ("output", False)
     figure = memory.slow_and_fast_memory()
     for words in ("slow memory: large", "Q, K, V", "weights,"):
@@ -55,3 +58,17 @@ def test_the_bar_of_standard_attention_is_as_long_as_its_parts():
     assert "new memory 100" in figure.alt
     assert "all scores 25" in figure.alt
     assert "50%" in figure.caption
+
+
+def test_a_decode_step_adds_a_column_to_the_cache_and_one_row_of_scores():
+    figure = decode_step()
+    assert "one row of 5 scores" in figure.alt
+    for words in (">that<", ">man<", "KV cache", "kept from earlier steps"):
+        assert words in figure.svg
+    assert "one row of 3 scores" in decode_step(("The", "keys", "that")).alt
+
+
+@pytest.mark.parametrize("count", [1, 6])
+def test_a_decode_step_that_does_not_fit_the_drawing_is_refused(count):
+    with pytest.raises(ValueError, match=f"got {count}"):
+        decode_step(["the"] * count)

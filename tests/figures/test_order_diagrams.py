@@ -37,7 +37,7 @@ def test_the_averages_of_two_layers_are_drawn_with_their_sum():
 
 def test_each_answer_has_its_square():
     figure = answer_squares({"exchanged": (4, 18, 0), "switched off": (0, 0, 22)})
-    assert "exchanged: right noun 4, wrong noun 18; switched off: ball 22." in figure.alt
+    assert "exchanged: noun after the verb 4, before it 18; switched off: ball 22." in figure.alt
     for role, count in (("right", 4), ("wrong", 18), ("muted", 22)):
         assert figure.svg.count(f"fill: var(--{role}") == count
 
