@@ -1,6 +1,6 @@
 """Plots of chapter 5: how strongly two weights react to their scores, for each divisor."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Real
@@ -35,12 +35,15 @@ def saturation(difference: float | int, divisors: Mapping[str, float | int]) -> 
         number = f"x = {start:.2f}".rstrip("0").rstrip(".")
         words.append(f"{name}: {number}, derivative {height:.2f}")
         axes.scatter([start], [height], s=38, color=palette.light("series-2"), zorder=3)
-        left = i == 0 and len(starts) > 1
-        place = (-12, 6) if left else (10, 3) if start < furthest else (4, 10)
-        axes.annotate(
-            f"{name}\n{number}", (start, height), place, textcoords="offset points",
-            ha="right" if left or start == furthest else "left", va="bottom",
-        )  # fmt: skip
+        style: dict = {"ha": "left", "va": "bottom", "textcoords": "offset points"}
+        place = (9, 1)
+        if i == 0 and len(starts) > 1:  # above the next dot, with a line to its own
+            place = (34, 42)
+            style["arrowprops"] = {"arrowstyle": "-", "color": palette.light("muted"),
+                                   "linewidth": 1, "relpos": (0, 0), "shrinkB": 4}  # fmt: skip
+        elif start == furthest:
+            place, style["ha"] = (4, 10), "right"
+        axes.annotate(f"{name}\n{number}", (start, height), place, **style)
     axes.set_ylim(-0.03, 1.04)
     axes.grid(axis="y")
     axes.set_xlabel("difference of the two scores, x")
@@ -97,4 +100,43 @@ def divisor_curve(
         f"for d_k = {d_k}. Each curve is a hill. {numbers}.",
         caption=f"How far the weight moves per unit of the raw difference, for d_k = {d_k}: the "
         "square root lies near the top.",
+    )
+
+
+@styled()
+def learned_at(
+    rates: Real[np.ndarray, " n"], counts: Mapping[str, Sequence[int]], of: int, mark: float
+) -> Figure:
+    """Draw how many of `of` trainings learned at each learning rate; mark the rate `mark`.
+
+    Raises: ValueError unless every divisor has a count for each rate, and `mark` is a rate.
+    """
+    if any(len(row) != len(rates) for row in counts.values()) or mark not in rates:
+        raise ValueError(
+            f"Every divisor needs {len(rates)} counts, and the mark must be one of the rates; got "
+            f"{[len(row) for row in counts.values()]} counts and the mark {mark}."
+        )
+    fig, axes = plots.canvas(360, 240 + 18 * legend_size(counts)[0])
+    axes.axvline(mark, color=palette.light("muted"), linewidth=1, linestyle="--")
+    for i, (name, row) in enumerate(counts.items()):
+        axes.plot(rates, row, color=palette.light(f"series-{i + 1}"), label=name,
+                  marker="os"[i % 2], markersize=6)  # fmt: skip
+    axes.set_xscale("log")
+    shown = [rate for rate in rates[::2] if rate < mark / 10]
+    names = [f"{rate:f}".rstrip("0") for rate in shown]
+    axes.set_xticks([*shown, mark], [*names, f"{mark:g}\n(all others)"])
+    axes.minorticks_off()
+    axes.set_yticks(range(of + 1))
+    axes.grid(axis="y")
+    axes.set_xlabel("learning rate of W_q and W_k (logarithmic)")
+    axes.set_ylabel(f"seeds that learn, of {of}")
+    put_head(axes, "", counts)
+    words = "; ".join(f"with {name}, {', '.join(map(str, row))}" for name, row in counts.items())
+    return plots.figure(
+        fig,
+        alt=f"Two lines over the learning rate of W_q and W_k, from {rates[0]:.6f} to "
+        f"{rates[-1]:g}. Of {of} seeds learn {words}. A dashed line marks {mark:g}, the rate of "
+        "all other parameters.",
+        caption="Adam, d_k = 512: both divisors learn, each at learning rates that suit it. The "
+        "larger divisor needs a larger rate.",
     )

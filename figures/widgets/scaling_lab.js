@@ -104,7 +104,7 @@ function render({ model, el }) {
     gradient: readout({ label: "gradient size" }),
   };
   const line = axis({
-    label: "the scores", role: "key",
+    label: "the scores (the axis is stretched near 0)", role: "key",
     ticks: [-100, -10, -1, 0, 1, 10, 100].map((x) => [x, fmt(x, 0)]),
     place: (x) => 0.5 + Math.asinh(x) / (2 * Math.asinh(100)),
   });
@@ -120,7 +120,7 @@ function render({ model, el }) {
     const state = read();
     const seen = look(state);
     if (shown.n !== state.n) {
-      const words = Array.from({ length: state.n }, (_, j) => `key ${j + 1}`);
+      const words = Array.from({ length: state.n }, (_, j) => `rank ${j + 1}`);
       shown = { ...bars({ label: "weights, largest first", names: words, role: "key", digits: 2 }), n: state.n };
       shares.replaceChildren(shown.el);
     }

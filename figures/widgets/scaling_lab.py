@@ -60,7 +60,7 @@ class ScalingLab(Interactive):
         words = {"nothing": "not divided", "root": "divided by √d_k", "width": "divided by d_k"}
         return plots.bars(
             weights,
-            [f"key {place + 1}" for place in range(self.n)],
+            [f"rank {place + 1}" for place in range(self.n)],
             role="key",
             label="weight",
             alt=f"{self.n} bars, the largest first: {weights[0]:.2f}, then {weights[1]:.2f}, "

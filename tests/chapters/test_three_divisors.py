@@ -111,6 +111,12 @@ def test_with_adam_both_divisors_learn_at_rates_that_suit_them(train, name, fact
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("factor", [0.0003, 0.003, 0.01, 0.03, 0.3])
+def test_with_adam_no_rate_makes_more_than_a_lucky_start_learn_without_division(train, factor):
+    assert ends_well(train, DIVISORS["none"], 3, factor=factor) <= 1
+
+
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("d_k", "divisor", "low", "high"),
     [(16, 4, 3, 7), (64, 8, 0, 4), (2048, 2048**0.5, 0, 1), (16, 16, 4, 7), (64, 64, 6, 7),

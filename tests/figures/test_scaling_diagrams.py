@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from figures.diagrams.divisors import divisor_curve, saturation
+from figures.diagrams.divided_row import divided_row, step_chain
+from figures.diagrams.divisors import divisor_curve, learned_at, saturation
 from figures.diagrams.scaling import push_on_query, scores_to_weights, widening
 from lib.functional import softmax
 from lib.seeds import generator
@@ -85,3 +86,30 @@ def test_a_push_is_as_long_as_it_says_and_the_smallest_has_its_zeros():
 def test_too_many_pushes_are_refused(count):
     with pytest.raises(ValueError, match=f"1 to 5 pushes; got {count}"):
         push_on_query({f"divisor {i}": 1.0 for i in range(count)})
+
+
+def test_a_row_shows_each_score_and_weight_at_every_divisor():
+    figure = divided_row(["a", "b", "c"], np.array([16.0, -8.0, 4.0]), {"raw": 1, "by 8": 8})
+    for text in ("raw", "by 8", "16.0", "\N{MINUS SIGN}8.0", "2.0", "\N{MINUS SIGN}1.0", "1.00"):
+        assert f">{text}<" in figure.svg, text
+    assert "raw: scores from \N{MINUS SIGN}8.0 to 16.0, the weight of a 1.00" in figure.alt
+
+
+def test_a_row_without_a_score_for_each_token_is_refused():
+    with pytest.raises(ValueError, match="got 2 tokens, 3 scores and 2 divisors"):
+        divided_row(["a", "b"], np.zeros(3), {"raw": 1, "by 8": 8})
+
+
+def test_the_chain_names_its_factors():
+    figure = step_chain()
+    for text in ("step", "q, k", "× d_k", "÷ c", "Adam"):
+        assert figure.svg.count(f">{text}<") >= 1, text
+
+
+def test_the_count_at_each_rate_is_told_and_the_marked_rate_named():
+    rates = np.array([0.001, 0.01, 0.1])
+    figure = learned_at(rates, {"√d_k": [7, 3, 0], "d_k": [0, 7, 7]}, 7, 0.1)
+    assert "with √d_k, 7, 3, 0; with d_k, 0, 7, 7." in figure.alt
+    assert ">(all others)<" in figure.svg
+    with pytest.raises(ValueError, match="the mark must be one of the rates"):
+        learned_at(rates, {"√d_k": [7, 3, 0]}, 7, 0.2)

@@ -82,7 +82,9 @@ def agrees(page: Page, **state: object) -> None:
     assert shown(page, "largest weight") == pytest.approx(weights[0], abs=0.006)
     assert shown(page, "entropy") == pytest.approx(entropy(weights), abs=0.006)
     assert shown(page, "gradient size") == pytest.approx(seen["gradient"], rel=0.5, abs=0.006)
-    bars = [shown(page, f"weights, largest first key {place + 1}") for place in range(len(weights))]
+    bars = [
+        shown(page, f"weights, largest first rank {place + 1}") for place in range(len(weights))
+    ]
     np.testing.assert_allclose(bars, weights, atol=0.006)
     dots = page.locator("svg.kit-line").first.locator("circle")
     places = [float(dot.get_attribute("cx")) for dot in dots.all()]
