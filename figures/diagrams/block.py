@@ -1,4 +1,4 @@
-"""Schematics of chapter 11: a hidden component, layer norm, both orders, depth, the whole block."""
+"""Schematics of chapter 11: a hidden component, its matrices, layer norm, orders, the block."""
 
 from collections.abc import Sequence
 from statistics import fmean, pstdev
@@ -17,6 +17,7 @@ NETWORK = "feed-forward\nnetwork"
 ORIGIN, UNIT = (108, 182), (150, 110)  # the plane of the question: its origin, and a step to 1
 TOKENS = {(0, 0): ("neither", "0.00"), (1, 0): ("not alone", "−0.05"),
           (0, 1): ("good alone", "−0.05"), (1, 1): ("not good", "1.95")}  # fmt: skip
+WORDS = ("not", "good", "bad")  # the three components of the token in `two_matrices`
 ZERO, APART = 130, 32  # on the number lines of a norm: where 0 lies, and how far 1 is from it
 ROWS = (38, 116, 194)  # the heights of these lines
 STEPS = {  # where each copy branches off, and for each part: what it does, and what comes out
@@ -113,6 +114,56 @@ def one_question() -> Figure:
         caption="The component asks whether 4a + 4b is above 6. Only “not good”, where both are 1, "
         "lies beyond the line.",
     )
+
+
+def two_matrices() -> Figure:
+    """Draw a token through W₁, GELU and W₂, with the column and the row of one question."""
+    fig, axes = sheet(292)
+    asks = [["", "4", "", ""], ["", "4", "", ""], ["", "0", "", ""]]
+    answers = [["", "", ""], ["0", "−0.5", "0.5"], ["", "", ""], ["", "", ""]]
+    _cells(axes, 8, 52, 27, [["1", "1", "0"]])
+    _cells(axes, 138, 28, 27, asks, column=1)
+    _cells(axes, 138, 108, 27, [["", "−6", "", ""]], column=1)
+    _cells(axes, 138, 174, 27, [["", "1.95", "", ""]], column=1)
+    _cells(axes, 267, 138, 30, answers, row=1)
+    _cells(axes, 267, 260, 30, [["0", "−0.98", "0.98"]], row=0)
+    for i, word in enumerate(WORDS):
+        put_text(axes, 8 + 27 * (i + 0.5), 42, word, "muted")
+        put_text(axes, 132, 28 + 24 * (i + 0.5), word, "muted", ha="right")
+        put_text(axes, 267 + 30 * (i + 0.5), 128, word, "muted")
+    for x, y, name in ((48, 90, "token"), (192, 16, "W₁: questions"), (312, 108, "W₂: answers")):
+        put_text(axes, x, y, name, weight="bold")
+    for x, y, name in ((132, 120, "plus b₁"), (132, 186, "hidden"), (261, 272, "update")):
+        put_text(axes, x, y, name, weight="bold", ha="right")
+    for start, end in (((178.5, 134), (178.5, 173)), ((248, 186), (266, 186)),
+                       ((312, 236), (312, 259))):  # fmt: skip
+        put_arrow(axes, start, end, "accent")
+    put_text(axes, 186, 153, "GELU", "accent", ha="left", weight="bold")
+    return plots.figure(
+        fig,
+        alt="A token with the components not 1, good 1, bad 0 is multiplied by the matrix W1 of "
+        "three rows and four columns. Its second column, 4, 4, 0, is marked, and so is -6 below "
+        "it in b1. GELU makes 1.95 of the sum, the second of four hidden components. The second "
+        "row of W2, 0, -0.5, 0.5, is marked, and the update is 0, -0.98, 0.98.",
+        caption="One question of four: the marked column of W₁ and its −6 ask, and the marked row "
+        "of W₂, times 1.95, answers. Added to the token, it makes good 0.02 and bad 0.98.",
+    )
+
+
+def _cells(
+    axes: Axes, left: Length, top: Length, wide: Length, rows: list[list[str]],
+    *, row: int | None = None, column: int | None = None,
+) -> None:  # fmt: skip
+    """Draw a grid with what its cells hold, and mark one of its rows or columns."""
+    for i, texts in enumerate(rows):
+        for j, text in enumerate(texts):
+            x, y = left + wide * j, top + 24 * i
+            corners = [x, x + wide, x + wide, x], [y, y, y + 24, y + 24]
+            if i == row or j == column:
+                axes.fill(*corners, color=palette.light("accent"), alpha=0.16, linewidth=0)
+            axes.fill(*corners, fill=False, edgecolor=palette.light("muted"), linewidth=0.6,
+                      linestyle="-")  # fmt: skip
+            put_text(axes, x + wide / 2, y + 12, text)
 
 
 def centre_and_divide(x: Sequence[Length]) -> Figure:

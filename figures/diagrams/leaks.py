@@ -24,8 +24,8 @@ def cheat_path() -> Figure:
         _two_layers({(1, OWL, OWL, "--"), (2, OWL, BLUE, "-")}, {(OWL, 0), (OWL, 1), (BLUE, 2)}),
         alt=f"{THREE_ROWS}A dashed thick arrow in layer 1 leads from owl up to itself. In layer 2, "
         "a solid thick arrow leads backwards from owl to blue.",
-        caption="Model B: owl keeps itself in layer 1, and blue reads it in layer 2. Solid: a "
-        "forbidden arrow. Layer 2 has six of them, as it has no mask; only this one is drawn.",
+        caption="Model B: owl keeps itself in layer 1, and blue reads it in layer 2. Thick and "
+        "solid: a forbidden arrow. Layer 2 has six of them, as it has no mask; one is drawn.",
     )
 
 
@@ -88,7 +88,7 @@ def what_followed() -> Figure:
         f"to the first {tokens[first]}.",
         caption="Step 1: each vector is told which token came before it; drawn for sees. Step 2: "
         "each owl looks for the vector that says after owl. Dashed: allowed under the mask. "
-        "Solid: forbidden; without the mask, the first owl reads its own label.",
+        "Thick and solid: forbidden; without the mask, the first owl reads its own label.",
     )
 
 

@@ -160,7 +160,7 @@ def padding_broadcast(real: Sequence[bool]) -> Figure:
         "four queries. Joined with the triangle of the causal mask by and, it leaves these cells: "
         + "; ".join(f"query {query} to {_named(both[query])}" for query in queries) + ".",
         caption="Filled cells may be attended to, queries in rows. The one row of real tokens "
-        "serves every query; the rows of the pads are left empty.",
+        "serves every query; the rows of the pads allow no key.",
     )  # fmt: skip
 
 

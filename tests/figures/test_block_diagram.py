@@ -9,6 +9,7 @@ from figures.diagrams.block import (
     TOKENS,
     centre_and_divide,
     one_question,
+    two_matrices,
     two_orders,
     whole_block,
 )
@@ -37,6 +38,17 @@ def test_the_question_has_the_answers_that_gelu_gives():
         ), token  # fmt: skip
         assert name in svg
         assert answer in svg
+
+
+def test_the_numbers_in_the_two_matrices_follow_from_each_other():
+    figure = two_matrices()
+    token, question, answer = np.array([1, 1, 0]), np.array([4, 4, 0]), np.array([0, -0.5, 0.5])
+    hidden = gelu(token @ question - 6.0)
+    for number in (hidden, *(hidden * answer)[1:], *answer[1:]):
+        shown = f"{number:.2f}" if abs(number) != 0.5 else f"{number:g}"
+        assert f">{shown.replace('-', '−')}<" in figure.svg
+    good, bad = (token + hidden * answer)[1:]
+    assert f"makes good {good:.2f} and bad {bad:.2f}" in figure.caption
 
 
 def test_the_points_of_the_norm_are_those_of_layer_norm():
