@@ -21,7 +21,7 @@ HEADS = ("series-1", "series-2")
 @styled()
 def swapped_sets() -> Figure:
     """Draw which tokens each of four tokens reads, before and after the first two are swapped."""
-    fig, axes = sheet(150)
+    fig, axes = sheet(172)
     sets: dict[str, list[list[int]]] = {}
     for start, (name, order) in zip((62, 190), ORDERS.items(), strict=True):
         put_text(axes, start, 12, f"{name} the swap", weight="bold", ha="left")
@@ -32,6 +32,8 @@ def swapped_sets() -> Figure:
                 role = "accent" if token == row + 1 else "line"
                 put_box(axes, x, y, 24, 23, role, linewidth=2.2 if token == row + 1 else 1)
                 put_text(axes, x, y, str(token))
+        times = sum(1 in read for read in sets[name])
+        put_text(axes, start, 160, f"1 is read {times} times", "muted", ha="left", size=11)
     phrases = []
     for row, (first, second) in enumerate(zip(*sets.values(), strict=True)):
         same = set(first) == set(second)
@@ -41,6 +43,8 @@ def swapped_sets() -> Figure:
         phrases.append(
             f"token {row + 1} reads {_together(first)} before and {_together(second)} after"
         )
+    counts = [sum(1 in read for read in sets[name]) for name in ORDERS]
+    phrases.append(f"token 1 is read {counts[0]} times before and {counts[1]} times after")
     return plots.figure(
         fig,
         alt=f"Four tokens under a causal mask, in the order 1, 2, 3, 4 and then 2, 1, 3, 4. "

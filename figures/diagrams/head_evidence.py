@@ -1,4 +1,4 @@
-"""Schematics of chapter 16: which wire between two layers a run cuts, and the parts of a lead."""
+"""Schematics of chapter 16: cut wires between layers, the parts of a lead, a password's heads."""
 
 from collections.abc import Mapping
 
@@ -25,13 +25,13 @@ def composition_cuts(
 ) -> Figure:
     """Draw the three wires from one layer or head to a later one, and the loss without each.
 
-    `losses` has that of the whole model, and then, by the names of `READERS`, those of the runs in
-    which the queries, the keys or the values of `reads` are computed without what `writes` wrote.
+    `losses` has that of the whole model, and then, by the names of `READERS`, the losses when the
+    queries, the keys or the values of `reads` are computed without what `writes` wrote.
     `instead` ends the sentence of the caption that says what they are.
     Raises: ValueError unless the names are these.
     """
     if list(losses)[1:] != list(READERS):
-        raise ValueError(f"The runs are, after the whole model, {', '.join(READERS)}; "
+        raise ValueError(f"The wires are, after the whole model, {', '.join(READERS)}; "
                          f"got {', '.join(list(losses)[1:])}.")  # fmt: skip
     (whole, uncut), *rest = losses.items()
     fig, axes = sheet(236)
@@ -39,7 +39,7 @@ def composition_cuts(
     put_text(axes, 50, 126, f"what {writes}\nwrote")
     put_text(axes, 208, 14, f"inputs of\n{reads}", "muted")
     put_text(axes, 322, 14, "loss if this\nwire is cut", "muted")
-    for run, (y, (reader, loss)) in enumerate(zip((64, 126, 188), rest, strict=True), 1):
+    for y, (reader, loss) in zip((64, 126, 188), rest, strict=True):
         role, cut = READERS[reader], 126 + 0.5 * (y - 126)  # the middle of the wire
         put_arrow(axes, (96, 126), (166, y), "ink", linewidth=2)
         for down in (-7, 7):  # a cross
@@ -49,16 +49,15 @@ def composition_cuts(
         put_text(axes, 208, y, reader, role, weight="bold")
         axes.fill_between([292, 352], y - 15, y + 15, color=palette.light("wrong"),
                           alpha=min(max(loss - uncut, 0), 5) / 9, linewidth=0)  # fmt: skip
-        put_text(axes, 270, y, f"run {run}", "muted", size=10)
         put_text(axes, 322, y, f"{loss:.2f}", weight="bold")
     put_text(axes, 322, 224, f"{whole}: {uncut:.2f}", "muted")
-    runs = "; ".join(f"the wire to the {reader}: {loss:.2f}" for reader, loss in rest)
+    cuts = "; ".join(f"the wire to the {reader}: {loss:.2f}" for reader, loss in rest)
     return plots.figure(
         fig,
         alt=f"Three wires lead from what {writes} wrote to the queries, the keys and the values of "
-        f"{reads}. Loss in nats, {whole}: {uncut:.2f}. Loss if one wire is cut: {runs}.",
-        caption=f"Each run cuts one wire, so that this input is {instead}. Only for the keys does "
-        "the loss rise by several nats.",
+        f"{reads}. Loss in nats, {whole}: {uncut:.2f}. Loss if one wire is cut: {cuts}.",
+        caption=f"One wire is cut at a time: this input is then {instead}. Only without the wire "
+        "to the keys does the loss rise by several nats.",
     )
 
 
@@ -69,7 +68,7 @@ def logit_parts() -> Figure:
     put_arrow(axes, (14, RULER), (14, 16), "muted")
     put_text(axes, 22, 14, "other directions", "muted", ha="left")
     put_arrow(axes, (14, RULER), (350, RULER), "muted")
-    put_text(axes, 350, RULER - 14, "the direction of the lead", "muted", ha="right")
+    put_text(axes, 350, RULER - 14, r"$u_t - \bar{u}$", "muted", ha="right")
     x, y, adds = LEFT, RULER - 22, []
     places = ((16, 4, "left"), (5, 24, "left"), (8, -14, "left"), (0, 16, "center"))
     for (name, (lead, up, role)), (right, down, ha) in zip(PARTS.items(), places, strict=True):
@@ -89,9 +88,45 @@ def logit_parts() -> Figure:
     return plots.figure(
         fig,
         alt="Four arrows, each from where the last one ends, lead to x. How far each goes to the "
-        f"right, in the direction of u_t minus the mean column, is measured below. {listed}; "
+        f"right, in the direction of u_t minus the mean of all u, stands below. {listed}; "
         f"together {sum(adds)}. The head of layer 0 goes straight up.",
-        caption="A sketch with a direction of length 1: each part of the residual stream adds to "
-        "the lead as far as it goes in this direction. The head of layer 0 writes a lot and adds "
-        "0.",
+        caption="A sketch. The farther a part of the residual stream goes to the right, the more "
+        "it adds to the lead. The head of layer 0 writes a lot and adds 0.",
+    )
+
+
+@styled()
+def password_weights(weights: Mapping[str, tuple[float, float]]) -> Figure:
+    """Draw where finders look from the last token of the password text.
+
+    `weights` has for each of them its weight on the password, with all heads and without L16H0.
+    """
+    columns = {"with all heads": 200, "without L16H0": 306}
+    fig, axes = sheet(140 + 34 * len(weights))
+    put_text(axes, 4, 16, "The password of the old library is", ha="left")
+    put_box(axes, 260, 16, 84, 26, "accent")
+    put_text(axes, 260, 16, "marmalade", "accent", weight="bold")
+    put_text(axes, 4, 46, "... a story of five sentences ...", "muted", ha="left")
+    put_text(axes, 4, 76, "The password of the old library", ha="left")
+    put_box(axes, 206, 76, 26, 26, "query")
+    put_text(axes, 206, 76, "is", "query", weight="bold")
+    put_arrow(axes, (214, 62), (254, 31), "accent", linewidth=3)
+    put_text(axes, 246, 52, "looks back", "accent", ha="left")
+    for name, x in columns.items():
+        put_text(axes, x, 114, name, "muted")
+    for at, (head, pair) in enumerate(weights.items()):
+        y = 144 + 34 * at
+        put_text(axes, 136, y, head, ha="right", weight="bold")
+        for x, weight in zip(columns.values(), pair, strict=True):
+            axes.fill_between([x - 46, x + 46], y - 14, y + 14, color=palette.light("accent"),
+                              alpha=0.55 * weight, linewidth=0)  # fmt: skip
+            put_text(axes, x, y, f"{weight:.2f}", weight="bold")
+    listed = "; ".join(f"{head}: {a:.2f} and {b:.2f}" for head, (a, b) in weights.items())
+    return plots.figure(
+        fig,
+        alt="The text says what the password is, a story follows, and the text begins its first "
+        "sentence again. An arrow leads from its last token, is, back to the password, marmalade. "
+        f"Weight of each head on the password, with all heads and without L16H0. {listed}.",
+        caption="How much weight each finder gives to the first token of the password, on average "
+        "over the six texts. Without L16H0, only L18H6 still looks there.",
     )

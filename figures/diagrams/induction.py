@@ -32,16 +32,15 @@ def repetition(tokens: Sequence[int], count: int) -> Figure:
         _token(axes, at, 120, token, "ink")
         _token(axes, at, 180, again[at], "accent" if at else "masked")
         put_arrow(axes, (_middle(at), 134), (_middle(at), 166), "accent" if at else "masked")
-    put_text(axes, _middle(count) + 2, 180, "the last of them\nis only a label", "muted",
+    put_text(axes, _middle(count) + 2, 180, "the last is only\npredicted, not read", "muted",
              ha="left")  # fmt: skip
     return plots.figure(
         fig,
         alt=f"{len(others)} different tokens in two rows, then {count} more in a row: "
         f"{' '.join(map(str, once))}. Below them, the same {count} in the same order. The first "
         f"of these is grey, the other {count - 1} are marked as predictable; the last one is "
-        "only a label and is not read.",
-        caption=f"A text of {len(tokens) - 1} tokens, and the next one. The coloured tokens can be "
-        "predicted: each follows a token that occurred before.",
+        "only predicted, and not read.",
+        caption="The coloured tokens can be predicted: each follows a token that occurred before.",
     )
 
 
@@ -103,8 +102,8 @@ def smollm2_circuit() -> Figure:
         "and L18H6, which find the match: without L16H0 they find few matches. A dashed arrow "
         "leads to L23H1, L23H2, L23H7 and L29H1, which raise the logit of the answer: without "
         "the finders, these add less than half, and how they get the match is not measured.",
-        caption="The circuit in SmolLM2. Solid: the keys of the finders need what L16H0 wrote. "
-        "Dashed: without the finders, the later heads add less.",
+        caption="The circuit in SmolLM2, on random tokens. Solid: the keys of the finders need "
+        "what L16H0 wrote. Dashed: without the finders, the later heads add less.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Schematic of chapter 17: the path by which a wrong split carries the last token to the first."""
+"""Schematics of chapter 17: what a wrong split deals, and its path from the last token on."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,7 +10,46 @@ from figures.svg import Figure, styled
 HALVES = np.reshape([[token] * 2 for token in (1, 2, 3, 4)], (2, 4))
 """Two halves of each of four tokens, dealt to (head, row) without a transpose."""
 TALL, WIDE = 26, 62  # a cell
+HEADS = ("series-1", "series-2")
 LEVELS = ("input", "head 2,\nlayer 1", "after\nlayer 1", "head 2,\nlayer 2", "after\nlayer 2")
+
+
+@styled()
+def split_of_four() -> Figure:
+    """Draw what the rows of two heads hold where four tokens are split correctly and wrongly."""
+    fig, axes = sheet(194)
+    splits = {"correct split": np.array([[1, 2, 3, 4]] * 2), "without a transpose": HALVES}
+    phrases = []
+    for start, (name, heads) in zip((46, 206), splits.items(), strict=True):
+        put_text(axes, start + 2, 12, name, weight="bold", ha="left")
+        stored = heads.T if name == "correct split" else heads  # as the halves lie in a line
+        owners = np.indices(stored.shape)[int(name == "correct split")]
+        for place, (token, head) in enumerate(zip(stored.flat, owners.flat, strict=True)):
+            _shade(axes, start + 10 + 18 * place, 38, 16, int(head))
+            put_text(axes, start + 10 + 18 * place, 38, str(token), size=10.5)
+        for head, role in enumerate(HEADS):
+            put_text(axes, start + 36 + 72 * head, 61, f"head {head + 1}", role, size=11)
+        for (head, row), token in np.ndenumerate(heads):
+            x, y = start + 36 + 72 * head, 88 + 29 * row
+            if token > row + 1:
+                put_box(axes, x, y, 68, TALL - 2, "accent", linewidth=2.4)
+            _shade(axes, x, y, 66, head)
+            put_text(axes, x, y, f"half of {token}", size=10.5)
+        listed = "; ".join(
+            f"head {head} gets halves of {', '.join(map(str, row))}"
+            for head, row in enumerate(heads.tolist(), 1)
+        )
+        phrases.append(f"{name}: {listed}")
+    put_text(axes, 2, 38, "halves", "muted", ha="left", size=11)
+    for row in (1, 2, 3, 4):
+        put_text(axes, 2, 59 + 29 * row, f"row {row}", ha="left")
+    return plots.figure(
+        fig,
+        alt=f"Four tokens of two halves each, split for two heads, row by row. "
+        f"{'. '.join(phrases)}. Halves of a later token are outlined.",
+        caption="Above, the two halves of each token as the computer stores them; below, what "
+        "each row of a head holds. Outlined: half of a later token.",
+    )
 
 
 @styled()
@@ -57,9 +96,14 @@ def _cell(axes: Axes, place: int, level: int, text: str, lit: bool) -> None:
     x, y = _x(place), _y(level)
     put_box(axes, x, y, WIDE, TALL, "accent" if lit else "line", linewidth=2.4 if lit else 1)
     if level % 2:
-        axes.fill_between([x - WIDE / 2 + 2, x + WIDE / 2 - 2], y - TALL / 2 + 2, y + TALL / 2 - 2,
-                          linewidth=0, alpha=0.35, color=palette.light("series-2"))  # fmt: skip
+        _shade(axes, x, y, WIDE - 4, 1)
     put_text(axes, x, y, text, weight="bold" if lit else "normal", size=11)
+
+
+def _shade(axes: Axes, x: Length, y: Length, width: Length, head: int) -> None:
+    """Fill a cell with the colour of its head, 0 or 1."""
+    axes.fill_between([x - width / 2, x + width / 2], y - TALL / 2 + 2, y + TALL / 2 - 2,
+                      linewidth=0, alpha=0.35, color=palette.light(HEADS[head]))  # fmt: skip
 
 
 def _arrow(axes: Axes, start: tuple[int, int], end: int, *, strong: bool) -> None:

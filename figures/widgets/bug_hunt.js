@@ -5,6 +5,7 @@ import { button, column, frame, grid, h, numberCell, readout, row, unique } from
 
 const VISIBLE = 1e-6; // of lib.debugging.findings: numbers that differ by less are the same
 const LARGEST = 60; // of the denominators that are written as fractions
+const FIRST = "future"; // the experiment that has been run on model 1 when the figure opens
 
 /** The order of the suspects that a seed gives, as lib.debugging.broken_models.lineup shuffles them. */
 export function lineup(seed, count = 20) {
@@ -98,7 +99,8 @@ export function comparison(experiment, table) {
 function render({ model, el }) {
   const cases = model.get("cases");
   const count = cases.suspects.length;
-  const fresh = () => Array.from({ length: count }, () => ({ asked: [], shown: "", state: "", guess: "", reply: "" }));
+  const opened = (asked) => ({ asked, shown: asked[0] ?? "", state: "", guess: "", reply: "" });
+  const fresh = () => Array.from({ length: count }, (_, i) => opened(i ? [] : [FIRST]));
   let notes = fresh(); // what was done with each suspect of the lineup
   let wrong = 0;
   const at = () => notes[model.get("number") - 1];

@@ -19,6 +19,8 @@ def test_the_swap_changes_the_sets_of_the_first_two_tokens_alone():
     for word, times in (("different set", 2), ("same set", 2), ("4", 2), ("3", 4)):
         assert figure.svg.count(f">{word}<") == times
     assert "token 3 reads 1, 2 and 3 before and 2, 1 and 3 after" in figure.alt
+    for times in (4, 3):
+        assert figure.svg.count(f">1 is read {times} times<") == 1
 
 
 def test_the_two_heads_return_the_numbers_of_the_correct_model():

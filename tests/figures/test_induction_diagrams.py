@@ -4,7 +4,12 @@ import re
 
 import pytest
 
-from figures.diagrams.head_evidence import PARTS, composition_cuts, logit_parts
+from figures.diagrams.head_evidence import (
+    PARTS,
+    composition_cuts,
+    logit_parts,
+    password_weights,
+)
 from figures.diagrams.induction import (
     hook_points,
     induction_circuit,
@@ -22,7 +27,7 @@ def test_the_repetition_stands_below_what_it_repeats():
     for token in range(1, 7):
         assert figure.svg.count(f">{token}<") == 2
     assert "the other 5 are marked as predictable" in figure.alt
-    assert "A text of 32 tokens" in figure.caption
+    assert "the last one is only predicted, and not read" in figure.alt
 
 
 def test_the_circuit_writes_after_nine_into_the_vector_of_one_and_predicts_it():
@@ -68,6 +73,7 @@ def test_each_wire_to_layer_1_is_cut_once_and_shows_its_loss():
                for word in ("keys", "4.71")}  # fmt: skip
     assert len(heights) == 1
     assert "the wire to the keys: 4.71" in figure.alt
+    assert "run" not in figure.svg  # the runs are named on the page, and not by numbers
     with pytest.raises(ValueError, match="after the whole model, queries, keys, values; got keys"):
         composition_cuts({"uncut": 0.0, "keys": 1.0})
 
@@ -79,6 +85,13 @@ def test_the_parts_of_a_lead_add_up_and_the_head_of_layer_0_adds_nothing():
     for name in PARTS:
         assert f">{name}<" in figure.svg
     assert "a head of layer 0: 0" in figure.alt
+
+
+def test_each_finder_has_its_weight_on_the_password_with_and_without_the_head_that_feeds_it():
+    figure = password_weights({"L18H6": (0.82, 0.43), "L17H3": (0.45, 0.01)})
+    for word in ("L18H6", "0.82", "0.43", "L17H3", "0.45", "0.01", "marmalade", "looks back"):
+        assert figure.svg.count(f">{word}<") == 1
+    assert "L18H6: 0.82 and 0.43; L17H3: 0.45 and 0.01" in figure.alt
 
 
 def test_the_circuit_of_smollm2_has_three_stages_and_says_what_is_not_measured():

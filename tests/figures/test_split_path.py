@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from figures.diagrams.split_path import HALVES, split_path
+from figures.diagrams.split_path import HALVES, split_of_four, split_path
 from figures.widgets.bug_hunt import SHOWN
 
 
@@ -17,3 +17,10 @@ def test_the_path_leads_from_token_4_through_token_3_to_token_1():
     for word, times in (("half of 3", 4), ("half of 4", 4), ("token 1", 3), ("token 4", 3)):
         assert figure.svg.count(f">{word}<") == times
     assert (SHOWN["M37"]["future"][:3, 0] > 1e-6).all()
+
+
+def test_the_split_of_four_shows_what_each_head_gets():
+    figure = split_of_four()
+    assert "without a transpose: head 1 gets halves of 1, 1, 2, 2; head 2 gets" in figure.alt
+    for token in (1, 2, 3, 4):  # in each head when split correctly, twice in one when not
+        assert figure.svg.count(f">half of {token}<") == 4

@@ -170,6 +170,14 @@ def test_each_of_the_twenty_is_proved_by_following_the_hints(widget_page):
     expect(page.locator("[data-name=score]")).to_contain_text("20 of 20 proved; wrong names: 0")
 
 
+def test_it_opens_with_one_experiment_run_on_model_1(widget_page):
+    page = widget_page(BugHunt())
+    expect(page.locator("[data-name=finding]")).to_have_text("no earlier row moves")
+    expect(page.locator("[data-name=score]")).to_contain_text("experiments on this model: 1")
+    page.get_by_role("button", name="model 2", exact=True).click()
+    expect(page.locator("[data-name=finding]")).to_have_text("nothing yet")
+
+
 def test_it_works_by_keyboard_and_a_new_seed_begins_again(widget_page):
     page = widget_page(BugHunt())
     page.get_by_role("button", name="model 3", exact=True).focus()
