@@ -38,7 +38,7 @@ def decode_step(tokens: Sequence[str] = TOKENS) -> Figure:
     put_text(axes, 8, 16, "KV cache", ha="left", weight="bold")
     put_text(axes, LEFT, 162, f"one row: the query of “{new}”", ha="left")
     for line, (is_new, text) in enumerate(
-        ((True, "computed in this step"), (False, "kept from earlier steps, only read"))
+        ((True, "computed in this step"), (False, "kept from earlier steps, only loaded"))
     ):
         y = 180 + 20 * line
         _patch(axes, LEFT, y, 18, 13, new=is_new)

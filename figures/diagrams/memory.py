@@ -43,8 +43,8 @@ def slow_and_fast_memory() -> Figure:
         "again with V, and the output goes up; the four trips of scores and weights are drawn "
         "thick. In tiles: Q, K and V go down and the output goes up; scores and weights stay in "
         "the fast memory.",
-        caption="Thick: matrices of n × n numbers. For the scale and the mask, not drawn, the "
-        "scores go down and up once more each.",
+        caption="Thick: matrices of n × n numbers. The scale and the mask are not drawn; for each "
+        "of them the scores go down and up once more.",
     )
 
 

@@ -62,12 +62,12 @@ function render({ model, el }) {
     window: pick("window", "window", [["0", "none"], ["4", "the last 4"]]),
   };
   const next = button("Next token", () => put("step", (model.get("step") % tokens.length) + 1));
-  const labels = { computed: "Computed now:", kept: "Kept for later:", read: "Read from memory:", full: "Cache after 8,192 tokens:" };
+  const labels = { computed: "Computed now:", kept: "Kept for later:", read: "Loaded from memory:", full: "Cache after 8,192 tokens:" };
   const texts = Object.fromEntries(
     Object.entries(labels).map(([name, label]) => [name, readout({ label, live: name === "kept", name })]),
   );
-  const cache = grid({ label: "KV cache", rows: ["K", "V"], columns: tokens, write: (x) => (x ? "●" : "") });
-  const scores = grid({ label: "scores: query by key", rows: tokens, columns: tokens, write: (x) => (x > 0.5 ? "●" : x ? "·" : "") });
+  const cache = grid({ label: "KV cache: ● kept", rows: ["K", "V"], columns: tokens, write: (x) => (x ? "●" : "") });
+  const scores = grid({ label: "scores: ● computed now, · earlier", rows: tokens, columns: tokens, write: (x) => (x > 0.5 ? "●" : x ? "·" : "") });
 
   function draw() {
     const state = read();

@@ -52,5 +52,5 @@ class KVCache(Interactive):
             row_label="query", column_label="key",
             alt=f"A grid of {n} by {n} scores. Step {t}, {how}: {now.sum()} scores are computed.",
             caption=f"Step {t}, {how}: K and V are computed for {counts['tokens']} token(s), "
-            f"{counts['kept']:,} bytes are kept, {counts['read']:,} bytes are read.",
+            f"{counts['kept']:,} bytes are kept, {counts['read']:,} bytes are loaded.",
         )  # fmt: skip
