@@ -22,10 +22,10 @@ WORDS = [word for kind in KINDS.values() for word in kind]
 
 def attention(q, k, v, masked):
     """q, k, v (batch, n, d_k) -> output (batch, n, d_k), weights (batch, n, n)."""
-    scores = q @ k.mT / k.shape[-1] ** 0.5
-    if masked:
+    scores = q @ k.mT / k.shape[-1] ** 0.5  # k.mT: k.T for each text
+    if masked:  # as before, with tril() in place of np.tri
         scores = torch.where(torch.ones_like(scores).tril() == 1, scores, -torch.inf)
-    weights = scores.softmax(-1)
+    weights = scores.softmax(-1)  # along each row
     return weights @ v, weights
 
 
@@ -78,7 +78,8 @@ def sample_batch(count):
 def loss_on(model, stories):
     """The mean of -ln p, where p is the probability of the true next word."""
     logits, labels = model(stories[:, :-1]), stories[:, 1:]  # labels: shifted by one
-    return cross_entropy(logits.flatten(0, 1), labels.flatten())  # softmax included
+    # flatten: the questions of all texts in one list; softmax is included
+    return cross_entropy(logits.flatten(0, 1), labels.flatten())
 
 
 def train(masked, seed=4, steps=400):

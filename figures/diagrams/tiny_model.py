@@ -50,7 +50,7 @@ def tiny_model() -> Figure:
         "into the next word. Thin arrows of attention lead from each vector to the sums of all "
         "later columns. A thick one leads from blue, at position 5, to the last column, whose next "
         "word is blue.",
-        caption="The forward pass on a story, without its first four words. Only attention moves "
-        "anything from one column to another. A question mark stands where the next word is "
-        "random.",
+        caption="The forward pass on a story, without its first four words. Arrows show what "
+        "flows: “the” attends to “blue”, so the thick arrow leads from “blue” to “the”. Only "
+        "attention crosses columns. At a question mark, the next word is random.",
     )
