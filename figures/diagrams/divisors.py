@@ -8,53 +8,51 @@ from jaxtyping import Real
 from figures import palette, plots
 from figures.svg import Figure, legend_size, put_head, styled
 
+# Each divisor has one colour and one dash in all figures of the chapter.
+ROLES = {"no division": "series-1", "√d_k": "series-2", "d_k": "series-3"}
+DASHES = {"no division": "-", "√d_k": "--", "d_k": "-."}
+BAR = 0.2  # the height that a spread takes below the curves
+
 
 @styled()
-def saturation(difference: float | int, divisors: Mapping[str, float | int]) -> Figure:
-    """Draw the first of two weights and its derivative, with a dot where each divisor starts.
+def saturation(spreads: Mapping[str, float | int], caption: str) -> Figure:
+    """Draw the first of two weights and its derivative, and below them how far x spreads.
 
-    `difference` is the raw difference of the two scores; every divisor has its name.
-    Raises: ValueError unless the difference and the divisors are positive.
+    `spreads` has the standard deviation of x for divisors named in ROLES.
+    Raises: ValueError unless there are spreads, all positive.
     """
-    if difference <= 0 or not divisors or min(divisors.values()) <= 0:
-        raise ValueError(
-            "The difference and the divisors must be positive; got "
-            f"{difference} and {list(divisors.values())}."
-        )
-    starts = {name: difference / c for name, c in divisors.items()}
-    furthest = max(starts.values())
-    x = np.linspace(-0.3 * furthest, 1.05 * furthest, 601)
+    if not spreads or min(spreads.values()) <= 0 or not set(spreads) <= set(ROLES):
+        raise ValueError(f"The spreads need names in ROLES and must be positive; got {spreads}.")
+    reach = max(6, 1.12 * max(spreads.values()))
+    x = np.linspace(-reach, reach, 801)
     w = 1 / (1 + np.exp(-x))
-    fig, axes = plots.canvas(360, 270)
+    fig, axes = plots.canvas(360, 250 + 34 * len(spreads))
     curves = {"weight w": w, "derivative w (1 \N{MINUS SIGN} w)": w * (1 - w)}
-    for i, (name, y) in enumerate(curves.items(), 1):
-        axes.plot(x, y, color=palette.light(f"series-{i}"), label=name)
+    for role, dash, (name, y) in zip(("series-4", "ink"), ":-", curves.items(), strict=True):
+        axes.plot(x, y, color=palette.light(role), linestyle=dash, label=name)
+    axes.axhline(0, color=palette.light("muted"), linewidth=0.8, linestyle="-")
     words = []
-    for i, (name, start) in enumerate(sorted(starts.items(), key=lambda item: item[1])):
-        height = float(np.exp(-start) / (1 + np.exp(-start)) ** 2)
-        number = f"x = {start:.2f}".rstrip("0").rstrip(".")
+    for i, (name, spread) in enumerate(spreads.items()):
+        height = float(np.exp(-spread) / (1 + np.exp(-spread)) ** 2)
+        number = f"{spread:.2f}".rstrip("0").rstrip(".")
         words.append(f"{name}: {number}, derivative {height:.2f}")
-        axes.scatter([start], [height], s=38, color=palette.light("series-2"), zorder=3)
-        style: dict = {"ha": "left", "va": "bottom", "textcoords": "offset points"}
-        place = (9, 1)
-        if i == 0 and len(starts) > 1:  # above the next dot, with a line to its own
-            place = (34, 42)
-            style["arrowprops"] = {"arrowstyle": "-", "color": palette.light("muted"),
-                                   "linewidth": 1, "relpos": (0, 0), "shrinkB": 4}  # fmt: skip
-        elif start == furthest:
-            place, style["ha"] = (4, 10), "right"
-        axes.annotate(f"{name}\n{number}", (start, height), place, **style)
-    axes.set_ylim(-0.03, 1.04)
-    axes.grid(axis="y")
-    axes.set_xlabel("difference of the two scores, x")
+        colour, y = palette.light(ROLES[name]), -0.1 - BAR * i
+        axes.plot([-spread, spread], [y, y], color=colour, linewidth=5, linestyle="-",
+                  solid_capstyle="butt")  # fmt: skip
+        axes.annotate(f"{name}: sd {number}", (0, y), (0, -6), textcoords="offset points",
+                      ha="center", va="top", color=colour)  # fmt: skip
+        axes.scatter([spread], [height], s=38, color=colour, zorder=3)
+    axes.set_ylim(-0.06 - BAR * len(spreads), 1.04)
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
+    axes.set_xlabel("difference x of the two scores")
     put_head(axes, "", curves)
     return plots.figure(
         fig,
         alt="Two curves against the difference x of two scores. The weight rises from 0 to 1 "
-        "around x = 0. The derivative is a hump of height 0.25 at 0, and practically 0 from x = 8 "
-        f"on. A dot on it for each divisor: {'; '.join(words)}.",
-        caption="Softmax over two keys. With no division, the typical pair starts where the "
-        "derivative is practically 0.",
+        "around x = 0. The derivative is a hill of height 0.25 at 0, and practically 0 beyond 8. "
+        "Below, a bar reaches one standard deviation of x to each side, and a dot on the "
+        f"derivative marks its end. {'; '.join(words)}.",
+        caption=caption,
     )
 
 
@@ -75,13 +73,14 @@ def divisor_curve(
     fig, axes = plots.canvas(360, 270 + 18 * legend_size(curves)[0])
     for c in marks:
         axes.axvline(c, color=palette.light("muted"), linewidth=1, linestyle="--")
-    for i, (name, curve) in enumerate(curves.items(), 1):
-        role = f"series-{i}"
+    for role, (name, curve) in zip(("ink", "series-4"), curves.items(), strict=False):
         axes.plot(divisors, curve, color=palette.light(role), label=name)
-        axes.scatter(list(marks), np.interp(list(marks), divisors, curve), s=34,
-                     color=palette.light(role), zorder=3)  # fmt: skip
+        axes.scatter(list(marks), np.interp(list(marks), divisors, curve), s=42,
+                     color=[palette.light(r) for r in ROLES.values()], zorder=3)  # fmt: skip
     axes.set_xscale("log")
     axes.set_xticks(list(marks), [f"{c:.3g}\n{name}" for c, name in marks.items()])
+    for label, role in zip(axes.get_xticklabels(), ROLES.values(), strict=True):
+        label.set_color(palette.light(role))
     axes.minorticks_off()
     axes.set_ylim(bottom=0)
     axes.set_xlabel("divisor c (logarithmic)")
@@ -119,8 +118,8 @@ def learned_at(
     fig, axes = plots.canvas(360, 240 + 18 * legend_size(counts)[0])
     axes.axvline(mark, color=palette.light("muted"), linewidth=1, linestyle="--")
     for i, (name, row) in enumerate(counts.items()):
-        axes.plot(rates, row, color=palette.light(f"series-{i + 1}"), label=name,
-                  marker="os"[i % 2], markersize=6)  # fmt: skip
+        axes.plot(rates, row, color=palette.light(ROLES[name]), linestyle=DASHES[name],
+                  label=name, marker="os"[i % 2], markersize=6)  # fmt: skip
     axes.set_xscale("log")
     shown = [rate for rate in rates[::2] if rate < mark / 10]
     names = [f"{rate:f}".rstrip("0") for rate in shown]

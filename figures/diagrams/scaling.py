@@ -1,4 +1,4 @@
-"""Drawings of chapter 5: scores and weights, histograms, a query that is pushed."""
+"""Drawings of chapter 5: scores and weights, coins, histograms, a query that is pushed."""
 
 from collections.abc import Mapping
 
@@ -82,6 +82,40 @@ def _panel(
         put_text(axes, 184, y, f"{score:.1f}".replace("-", "\u2212"), ha="right")
         _bar(axes, WEIGHT, y, ONE * weight, "query")
         put_text(axes, WEIGHT + ONE * weight + 5, y, f"{weight:.2f}", ha="left")
+
+
+@styled()
+def coin_scores(patterns: Mapping[int, int]) -> Figure:
+    """Draw how many patterns of coins give each score, with the standard deviation below.
+
+    Raises: ValueError unless there are patterns and their mean score is 0.
+    """
+    count = sum(patterns.values())
+    if not count or sum(score * times for score, times in patterns.items()):
+        raise ValueError(f"The patterns must have the mean score 0; got {dict(patterns)}.")
+    sd = (sum(score**2 * times for score, times in patterns.items()) / count) ** 0.5
+    fig, axes = sheet(186)
+    unit, base, tall = 280 / (max(patterns) - min(patterns) + 2), 112, 84 / max(patterns.values())
+    for score, times in sorted(patterns.items()):
+        x = 180 + unit * score
+        axes.add_patch(Rectangle((x - 18, base - tall * times), 36, tall * times, linewidth=0,
+                                 facecolor=palette.light("key"), alpha=0.55))  # fmt: skip
+        put_text(axes, x, base - tall * times - 10, f"{times}")
+        put_text(axes, x, base + 14, f"{score}".replace("-", "\u2212"), "key")
+    axes.plot([40, 320], [base, base], color=palette.light("muted"), linewidth=0.8, linestyle="-")
+    put_text(axes, 4, base + 14, "score", "key", ha="left")
+    put_text(axes, 4, 18, f"patterns, {count} in all", ha="left")
+    axes.plot([180 - unit * sd, 180 + unit * sd], [base + 34, base + 34], linewidth=2.4,
+              color=palette.light("ink"), linestyle="-")  # fmt: skip
+    put_text(axes, 180, base + 50, f"sd {sd:g}")
+    numbers = ", ".join(f"{times} give {score}" for score, times in sorted(patterns.items()))
+    return plots.figure(
+        fig,
+        alt=f"Bars for the scores. Of {count} patterns, {numbers}. A line below reaches the "
+        f"standard deviation, {sd:g}, to each side of 0.",
+        caption=f"How many of the {count} patterns give each score. The line reaches a typical "
+        f"distance, {sd:g}, to each side of 0: the standard deviation (sd).",
+    )
 
 
 @styled()

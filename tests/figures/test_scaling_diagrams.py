@@ -5,7 +5,12 @@ import pytest
 
 from figures.diagrams.divided_row import divided_row, step_chain
 from figures.diagrams.divisors import divisor_curve, learned_at, saturation
-from figures.diagrams.scaling import push_on_query, scores_to_weights, widening
+from figures.diagrams.scaling import (
+    coin_scores,
+    push_on_query,
+    scores_to_weights,
+    widening,
+)
 from lib.functional import softmax
 from lib.seeds import generator
 
@@ -45,19 +50,30 @@ def test_too_many_histograms_for_a_phone_are_refused(count):
         widening({d_k: np.arange(3.0) for d_k in range(count)})
 
 
-def test_each_divisor_has_its_start_on_the_derivative():
-    figure = saturation(32, {"no division": 1, "√d_k": 512**0.5, "d_k": 512})
-    for text in ("no division", "√d_k", "d_k", "x = 32", "x = 1.41", "x = 0.06"):
+def test_the_coins_show_every_score_and_their_spread():
+    figure = coin_scores({-4: 1, -2: 4, 0: 6, 2: 4, 4: 1})
+    for text in ("patterns, 16 in all", "\N{MINUS SIGN}4", "6", "sd 2"):
         assert f">{text}<" in figure.svg, text
-    assert "√d_k: x = 1.41, derivative 0.16; no division: x = 32, derivative 0.00." in figure.alt
+    assert "1 give -4, 4 give -2, 6 give 0" in figure.alt
 
 
-@pytest.mark.parametrize(
-    ("difference", "divisors"), [(0, {"root": 8}), (32, {}), (32, {"none": 0})]
-)
-def test_a_start_that_is_not_positive_is_refused(difference, divisors):
+@pytest.mark.parametrize("patterns", [{}, {0: 1, 2: 1}])
+def test_coins_whose_mean_is_not_0_are_refused(patterns):
+    with pytest.raises(ValueError, match="mean score 0; got"):
+        coin_scores(patterns)
+
+
+def test_each_divisor_has_its_spread_and_its_end_on_the_derivative():
+    figure = saturation({"√d_k": 32 / 512**0.5, "no division": 32}, "A caption.")
+    for text in ("√d_k: sd 1.41", "no division: sd 32"):
+        assert f">{text}<" in figure.svg, text
+    assert "√d_k: 1.41, derivative 0.16; no division: 32, derivative 0.00." in figure.alt
+
+
+@pytest.mark.parametrize("spreads", [{}, {"d_k": 0}, {"root": 8}])
+def test_a_spread_that_is_not_positive_or_has_no_colour_is_refused(spreads):
     with pytest.raises(ValueError, match="must be positive; got"):
-        saturation(difference, divisors)
+        saturation(spreads, "A caption.")
 
 
 def test_three_divisors_are_marked_on_each_curve():
