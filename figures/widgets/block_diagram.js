@@ -285,7 +285,7 @@ function render({ model, el }) {
 
   frame(
     el,
-    "A block, edge by edge",
+    "Inside a block",
     controls.norm_first.el,
     row(controls.add_first.el, controls.add_second.el),
     h("div", { class: "kit-beside" }, picture, column(said.edge.el, table, said.mean.el, said.deviation.el, said.spread.el)),

@@ -71,6 +71,6 @@ class BlockDiagram(Interactive):
             column_label="component",
             alt=f"{len(tables)} tables on the edges of a {order} block, from the residual "
             f"stream to the last sum: {len(self.x)} tokens of {len(self.x[0])} components each.",
-            caption=f"A {order} block by its edges: every table that is added has the shape "
+            caption=f"A {order} block step by step: every table that is added has the shape "
             "of the residual stream. In the live figure the additions can be left out.",
         )
