@@ -59,7 +59,7 @@ class TinyModel(nn.Module):
 
     def forward(self, ids):
         x = self.embed(ids)
-        outputs = [head(x)[0] for head in self.heads]  # 2. four, (batch, n, 16)
+        outputs = [head(x)[0] for head in self.heads]  # 2. four outputs, (batch, n, 16)
         x = x + torch.cat(outputs, -1)  # 3. side by side (batch, n, 64), and added
         return self.next_word(x)  # 4. (batch, n, 15)
 

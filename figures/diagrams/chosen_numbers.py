@@ -49,8 +49,9 @@ def swapped_sets() -> Figure:
         fig,
         alt=f"Four tokens under a causal mask, in the order 1, 2, 3, 4 and then 2, 1, 3, 4. "
         f"{'; '.join(phrases)}.",
-        caption="The tokens that each token reads in a correct model. The swap changes the sets "
-        "of tokens 1 and 2 and not those of tokens 3 and 4.",
+        caption="The tokens that each token reads in a correct model; outlined, the token itself. "
+        "The swap changes the sets of tokens 1 and 2 alone. Below: how many tokens read token 1, "
+        "so how many scores its column holds.",
     )
 
 

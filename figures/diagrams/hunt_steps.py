@@ -1,7 +1,6 @@
-"""Schematics of chapter 17: where its faults are, which laws they break, and one hunt."""
+"""Schematics of chapter 17: which laws its faults break, and one hunt."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from textwrap import fill
 
 import numpy as np
@@ -14,21 +13,6 @@ from figures.svg import Figure, styled
 
 Table = Float[np.ndarray, "_ _"]  # tables of different shapes in one call
 
-STEPS = {
-    "embeddings": ("M58",),
-    "layer norms": ("M51", "M53", "M50", "M56"),
-    "Q, K, V": ("M43",),
-    "split heads": ("M37",),
-    "scores": ("M01", "M03"),
-    "mask": ("M23", "M22", "M27", "M20", "M21"),
-    "softmax": ("M11",),
-    "merge heads": ("M38",),
-    "output proj.": ("M40",),
-    "residual": ("M35", "M62"),
-    "feed-forward": ("M54",),
-}
-"""The steps of the model, from the input on, each with the keys of its faults."""
-
 LINE = 17  # the height of a line of names
 CELL = 26  # the height of a cell
 TOP, NAMES, MOST = 58, 11, 8  # where the numbers begin, the size of the names, the most of them
@@ -38,37 +22,6 @@ TITLES = {
     "heads": "two heads: what each returns for token 1",
 }
 """What the experiment of each step shows, in the order of the steps."""
-
-
-@styled()
-def suspect_map(names: Mapping[str, str]) -> Figure:
-    """Draw the steps of the model, from the input on, with the faults that each can have.
-
-    `names` has the name of each fault by its key.
-    Raises: ValueError unless the keys are those of `STEPS`.
-    """
-    if set(names) != {key for keys in STEPS.values() for key in keys}:
-        raise ValueError(f"`names` must have the keys of STEPS; got {sorted(names)}.")
-    fig, axes = sheet(sum(_height(keys) for keys in STEPS.values()) + 4)
-    top, middles = 2.0, []
-    for step, keys in STEPS.items():
-        middle = top + _height(keys) / 2
-        middles.append(middle)
-        put_box(axes, 52, middle, 100, 20, "muted")
-        put_text(axes, 52, middle, step, size=11)
-        for line, key in enumerate(keys):
-            put_text(axes, 118, middle + LINE * (line - (len(keys) - 1) / 2), names[key],
-                     ha="left", size=11.5)  # fmt: skip
-        top += _height(keys)
-    for above, below in pairwise(middles):
-        put_arrow(axes, (52, above + 10), (52, below - 10))
-    listed = [f"{step}: {', '.join(names[key] for key in keys)}" for step, keys in STEPS.items()]
-    return plots.figure(
-        fig,
-        alt=f"The steps of the model from the input on, and the faults of each. "
-        f"{'; '.join(listed)}.",
-        caption="The twenty faults, each beside the step that it breaks.",
-    )
 
 
 @styled()
@@ -150,8 +103,8 @@ def hunt_step(
         f"{', '.join(left)}. Crossed out: {', '.join(gone)}.",
         caption="Outlined: numbers that differ from those of the correct model."
         if ruled_out
-        else f"Outlined: tokens {_listed(moving)} move here and stay in a correct model. "
-        "The numbers are distances; only whether a token moves counts here, not how far.",
+        else f"Outlined: tokens {_listed(moving)} move here and stay in a correct model."
+        + " The numbers are distances, and only whether a token moves counts." * (step == 0),
     )
 
 
@@ -164,11 +117,6 @@ def outlined(table: Table, right: Table, distances: bool) -> Bool[np.ndarray, "_
     if distances:
         return (table > 1e-6) & (right == 0)
     return ~np.isclose(table, right)
-
-
-def _height(keys: Sequence[str]) -> int:
-    """The height of a step of the map."""
-    return max(LINE * len(keys), 22) + 10
 
 
 def _counts(axes: Axes, counts: Sequence[int], current: int) -> None:

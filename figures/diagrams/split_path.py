@@ -53,6 +53,38 @@ def split_of_four() -> Figure:
 
 
 @styled()
+def split_swapped() -> Figure:
+    """Draw what tokens 3 and 4 get from the wrong split, before and after tokens 1 and 2 swap."""
+    fig, axes = sheet(134)
+    orders = {"before the swap": (1, 2, 3, 4), "after the swap": (2, 1, 3, 4)}
+    dealt = {name: np.array(order)[HALVES - 1] for name, order in orders.items()}
+    phrases = []
+    for start, (name, heads) in zip((46, 206), dealt.items(), strict=True):
+        put_text(axes, start + 2, 12, name, weight="bold", ha="left")
+        for place, token in enumerate(heads.flat):
+            _shade(axes, start + 10 + 18 * place, 38, 16, place // 4)
+            put_text(axes, start + 10 + 18 * place, 38, str(token), size=10.5)
+        for head, role in enumerate(HEADS):
+            put_text(axes, start + 36 + 72 * head, 61, f"head {head + 1}", role, size=11)
+            for row in (2, 3):
+                x, y = start + 36 + 72 * head, 30 + 29 * row
+                if len({heads[head, row] for heads in dealt.values()}) > 1:
+                    put_box(axes, x, y, 68, TALL - 2, "accent", linewidth=2.4)
+                _shade(axes, x, y, 66, head)
+                put_text(axes, x, y, f"half of {heads[head, row]}", size=10.5)
+        phrases.append(f"{name}: halves of {heads[0, 2]} in head 1, of {heads[1, 2]} in head 2")
+    put_text(axes, 2, 38, "halves", "muted", ha="left", size=11)
+    for row in (3, 4):
+        put_text(axes, 2, 1 + 29 * row, f"row {row}", ha="left")
+    return plots.figure(
+        fig,
+        alt="What rows 3 and 4 of two heads hold where four tokens are split without a transpose. "
+        f"{'; '.join(phrases)}. The halves in head 1 are outlined.",
+        caption="The last two rows of the wrong split. Outlined: what the swap changes.",
+    )
+
+
+@styled()
 def split_path() -> Figure:
     """Draw what head 2 gets in two layers of four tokens, and how token 4 reaches token 1."""
     fig, axes = sheet(66 * len(LEVELS) - 30)

@@ -1,4 +1,4 @@
-// Twenty broken models: ask for experiments, compare with the right model, name the fault.
+// Twenty broken models: ask for experiments, compare with the correct model, name the fault.
 
 import { fmt } from "./arithmetic.js";
 import { button, column, frame, grid, h, numberCell, readout, row, unique } from "./kit.js";
@@ -173,7 +173,7 @@ function render({ model, el }) {
     }
     const found = suspect().tables[key];
     const high = Math.max(1e-9, ...[...found, ...experiment.table].flat().map(Math.abs));
-    const both = [[`model ${model.get("number")}`, found], ["the right model", experiment.table]].map(([label, table]) => {
+    const both = [[`model ${model.get("number")}`, found], ["the correct model", experiment.table]].map(([label, table]) => {
       const one = grid({ label, rows: experiment.rows, columns: experiment.columns, write: (x) => written(experiment, x) });
       one.set(table, { high });
       for (const [i, j] of differences(found, experiment.table)) one.cells[i][j].td.classList.toggle("leak", table === found);

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from figures.diagrams.hunt_steps import TITLES, hunt_step, law_grid, outlined, suspect_map
+from figures.diagrams.fault_map import MEANS, suspect_map
+from figures.diagrams.hunt_steps import TITLES, hunt_step, law_grid, outlined
 from figures.widgets.bug_hunt import RIGHT, SHOWN
 from lib.debugging.broken_models import SUSPECTS
 
@@ -13,15 +14,19 @@ REMAINING = [list(NAMES.values()), ["a", "b", "c"], ["a", "b"], ["a"]]
 
 
 def test_the_map_has_each_of_the_twenty_faults_once():
-    figure = suspect_map(NAMES)
-    for name in NAMES.values():
+    left = [NAMES[SPLIT], NAMES[MERGE]]
+    figure = suspect_map(NAMES, left)
+    assert set(MEANS) == set(NAMES)
+    for key, name in NAMES.items():
         assert figure.svg.count(f">{name}<") == 1
-        assert name in figure.alt
+        assert f"{name} ({MEANS[key]})" in figure.alt
+    assert figure.alt.endswith(f"Left: {', '.join(left)}.")
+    assert figure.svg.count(">\N{MULTIPLICATION SIGN}<") == 18
 
 
 def test_a_map_without_a_name_for_every_fault_is_refused():
     with pytest.raises(ValueError, match="keys of STEPS"):
-        suspect_map({"M01": "no scaling"})
+        suspect_map({"M01": "no scaling"}, [])
 
 
 def test_a_step_shows_the_numbers_of_the_models_and_what_is_left():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from figures.diagrams.split_path import HALVES, split_of_four, split_path
+from figures.diagrams.split_path import HALVES, split_of_four, split_path, split_swapped
 from figures.widgets.bug_hunt import SHOWN
 
 
@@ -24,3 +24,12 @@ def test_the_split_of_four_shows_what_each_head_gets():
     assert "without a transpose: head 1 gets halves of 1, 1, 2, 2; head 2 gets" in figure.alt
     for token in (1, 2, 3, 4):  # in each head when split correctly, twice in one when not
         assert figure.svg.count(f">half of {token}<") == 4
+
+
+def test_the_swap_changes_what_head_1_gives_tokens_3_and_4():
+    figure = split_swapped()
+    assert "before the swap: halves of 2 in head 1, of 4 in head 2" in figure.alt
+    assert "after the swap: halves of 1 in head 1, of 4 in head 2" in figure.alt
+    for token, times in ((1, 2), (2, 2), (3, 0), (4, 4)):
+        assert figure.svg.count(f">half of {token}<") == times
+    assert (SHOWN["M37"]["swap"][2:, 0] > 1e-6).all()
