@@ -17,17 +17,11 @@ UNIT, LEFT, RULER = 20, 36, 206  # pixels of a logit; where the sum begins, and 
 
 
 @styled()
-def composition_cuts(
-    losses: Mapping[str, float],
-    writes: str = "layer 0",
-    reads: str = "layer 1",
-    instead: str = "computed from the embeddings alone",
-) -> Figure:
-    """Draw the three wires from one layer or head to a later one, and the loss without each.
+def composition_cuts(losses: Mapping[str, float]) -> Figure:
+    """Draw the three wires from layer 0 to layer 1, and the loss without each.
 
     `losses` has that of the whole model, and then, by the names of `READERS`, the losses when the
-    queries, the keys or the values of `reads` are computed without what `writes` wrote.
-    `instead` ends the sentence of the caption that says what they are.
+    queries, the keys or the values of layer 1 are computed without what layer 0 wrote.
     Raises: ValueError unless the names are these.
     """
     if list(losses)[1:] != list(READERS):
@@ -36,8 +30,8 @@ def composition_cuts(
     (whole, uncut), *rest = losses.items()
     fig, axes = sheet(236)
     put_box(axes, 50, 126, 92, 48, "accent")
-    put_text(axes, 50, 126, f"what {writes}\nwrote")
-    put_text(axes, 208, 14, f"inputs of\n{reads}", "muted")
+    put_text(axes, 50, 126, "what layer 0\nwrote")
+    put_text(axes, 208, 14, "inputs of\nlayer 1", "muted")
     put_text(axes, 322, 14, "loss if this\nwire is cut", "muted")
     for y, (reader, loss) in zip((64, 126, 188), rest, strict=True):
         role, cut = READERS[reader], 126 + 0.5 * (y - 126)  # the middle of the wire
@@ -54,10 +48,57 @@ def composition_cuts(
     cuts = "; ".join(f"the wire to the {reader}: {loss:.2f}" for reader, loss in rest)
     return plots.figure(
         fig,
-        alt=f"Three wires lead from what {writes} wrote to the queries, the keys and the values of "
-        f"{reads}. Loss in nats, {whole}: {uncut:.2f}. Loss if one wire is cut: {cuts}.",
-        caption=f"One wire is cut at a time: this input is then {instead}. Only without the wire "
-        "to the keys does the loss rise by several nats.",
+        alt="Three wires lead from what layer 0 wrote to the queries, the keys and the values of "
+        f"layer 1. Loss in nats, {whole}: {uncut:.2f}. Loss if one wire is cut: {cuts}.",
+        caption="One wire is cut at a time: this input is then computed from the embeddings alone. "
+        "Only without the wire to the keys does the loss rise by several nats.",
+    )
+
+
+@styled()
+def two_runs(losses: Mapping[str, float]) -> Figure:
+    """Draw how one input of layers 17 and 18 comes from a run of SmolLM2 without L16H0.
+
+    `losses` has that of the whole model, and then, by the names of `READERS`, the losses when
+    this one input is computed from the vectors of the other run.
+    """
+    uncut, *_ = losses.values()
+    columns = {"keys": 178, "queries": 250, "values": 322}
+    fig, axes = sheet(276)
+    put_text(axes, 62, 14, "1. without L16H0", weight="bold")
+    put_text(axes, 250, 14, "2. the whole model", weight="bold")
+    axes.plot([134, 134], [6, 150], color=palette.light("line"), linewidth=1, linestyle="--")
+    for x in (62, 250):
+        put_box(axes, x, 48, 76, 34, "accent")
+        put_text(axes, x, 48, "L16H0")
+    for down in (-12, 12):  # a cross
+        axes.plot([42, 82], [48 - down, 48 + down], color=palette.light("wrong"), linewidth=3,
+                  linestyle="-", zorder=3)  # fmt: skip
+    put_arrow(axes, (62, 68), (62, 146), "ink", linewidth=2)
+    put_box(axes, 62, 172, 84, 48, "ink")
+    put_text(axes, 62, 172, "vectors,\nstored")
+    put_arrow(axes, (106, 172), (142, 172), "wrong", linewidth=4)
+    put_text(axes, 190, 114, "inputs of\nlayers 17, 18", "muted")
+    for name, x in columns.items():
+        role, loss = READERS[name], losses[name]
+        if name != "keys":
+            put_arrow(axes, (250, 68), (250 if x == 250 else 316, 150), "ink", linewidth=2)
+        put_box(axes, x, 172, 66, 38, role)
+        put_text(axes, x, 172, name, role, weight="bold")
+        axes.fill_between([x - 30, x + 30], 224, 254, color=palette.light("wrong"),
+                          alpha=min(max(loss - uncut, 0), 5) / 9, linewidth=0)  # fmt: skip
+        put_text(axes, x, 239, f"{loss:.2f}", weight="bold")
+    put_text(axes, 62, 232, "loss if this\ninput is swapped", "muted")
+    put_text(axes, 250, 266, f"nothing swapped: {uncut:.2f}", "muted")
+    listed = "; ".join(f"{name}: {losses[name]:.2f}" for name in columns)
+    return plots.figure(
+        fig,
+        alt="Two runs side by side. In run 1, L16H0 is crossed out, and the vectors after it are "
+        "stored. In run 2, with the whole model, layers 17 and 18 compute their queries and values "
+        "as ever; one wire leads from the stored vectors of run 1 to the keys. Loss with nothing "
+        f"swapped: {uncut:.2f}. Loss if one input comes from run 1. {listed}.",
+        caption="Two runs and one wire: only the keys come from the run without L16H0. For the "
+        "other two losses, the wire leads to the queries, or to the values.",
     )
 
 

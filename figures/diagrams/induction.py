@@ -82,15 +82,16 @@ def tokens_with_losses(
 @styled()
 def smollm2_circuit() -> Figure:
     """Draw the three stages into which SmolLM2 divides the work of an induction head."""
-    fig, axes = sheet(262)
+    fig, axes = sheet(272)
     for y, heads, does in (
         (26, "L16H0", "looks one token back"),
         (126, "L17H3, L17H4, L17H5, L18H6", "finders: find the match"),
-        (226, "L23H1, L23H2, L23H7, L29H1", "raise the logit of the answer"),
+        (226, "L23H1, L23H2, L23H7, L29H1", "and the feed-forward networks\nraise the logit"),
     ):
-        put_box(axes, 130, y, 252, 46, "accent")
+        more = 18 * does.count("\n")
+        put_box(axes, 130, y + more / 2, 252, 46 + more, "accent")
         put_text(axes, 130, y - 9, heads, weight="bold")
-        put_text(axes, 130, y + 10, does)
+        put_text(axes, 130, y + 10 + more / 2, does)
     put_arrow(axes, (60, 50), (60, 102), "accent", linewidth=3)
     put_arrow(axes, (60, 150), (60, 202), "accent", linewidth=3, linestyle="--")
     put_text(axes, 76, 76, "without it, they find few matches", "muted", ha="left", size=11)
@@ -100,10 +101,11 @@ def smollm2_circuit() -> Figure:
         fig,
         alt="Three stages. L16H0 looks one token back. A solid arrow leads to L17H3, L17H4, L17H5 "
         "and L18H6, which find the match: without L16H0 they find few matches. A dashed arrow "
-        "leads to L23H1, L23H2, L23H7 and L29H1, which raise the logit of the answer: without "
-        "the finders, these add less than half, and how they get the match is not measured.",
+        "leads to L23H1, L23H2, L23H7, L29H1 and the feed-forward networks, which raise the logit "
+        "of the answer: without the finders, these add less than half, and how they get the match "
+        "is not measured.",
         caption="The circuit in SmolLM2, on random tokens. Solid: the keys of the finders need "
-        "what L16H0 wrote. Dashed: without the finders, the later heads add less.",
+        "what L16H0 wrote. Dashed: without the finders, the later parts add less.",
     )
 
 

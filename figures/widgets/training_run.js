@@ -166,7 +166,7 @@ function render({ model, el }) {
         ...told.map((one) => one.el),
         perplexity.el,
       ),
-      column(h("div", { class: "kit-label" }, "loss in nats a token"), curve.el),
+      column(h("div", { class: "kit-label" }, "loss in nats per token"), curve.el),
     ),
     column(h("div", { class: "kit-label" }, "what it writes at this point"), sample),
     column(

@@ -65,6 +65,6 @@ class TrainingRun(Interactive):
             alt=f"Both losses fall from {first['validation']:.2f} to near the entropy lower bound "
             f"of {self.run['floor']:.2f}: after {last['step']} steps the validation loss is "
             f"{last['validation']:.2f}.",
-            caption=f"The run: from {first['validation']:.2f} nats a token to "
+            caption=f"The run: from {first['validation']:.2f} nats per token to "
             f"{last['validation']:.2f}; the entropy lower bound is {self.run['floor']:.2f}.",
         )

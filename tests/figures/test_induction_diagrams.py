@@ -9,6 +9,7 @@ from figures.diagrams.head_evidence import (
     composition_cuts,
     logit_parts,
     password_weights,
+    two_runs,
 )
 from figures.diagrams.induction import (
     hook_points,
@@ -76,6 +77,14 @@ def test_each_wire_to_layer_1_is_cut_once_and_shows_its_loss():
     assert "run" not in figure.svg  # the runs are named on the page, and not by numbers
     with pytest.raises(ValueError, match="after the whole model, queries, keys, values; got keys"):
         composition_cuts({"uncut": 0.0, "keys": 1.0})
+
+
+def test_two_runs_swap_one_input_and_show_the_loss_of_each_kind():
+    figure = two_runs({"uncut": 4.58, "queries": 4.59, "keys": 8.19, "values": 4.8})
+    for word in ("keys", "queries", "values", "8.19", "4.59", "4.80", "nothing swapped: 4.58"):
+        assert figure.svg.count(f">{word}<") == 1
+    assert figure.svg.count(">L16H0<") == 2
+    assert "keys: 8.19; queries: 4.59; values: 4.80" in figure.alt
 
 
 def test_the_parts_of_a_lead_add_up_and_the_head_of_layer_0_adds_nothing():
