@@ -59,8 +59,8 @@ def two_orders() -> Figure:
         "copies branch off without a norm, and two norms stand on the residual stream itself, one "
         "after each addition. Beside the residual stream, the factor on this path: "
         "1 for each sublayer of pre-norm, and 1/sigma for each norm of post-norm.",
-        caption="The thick line is the residual stream. In pre-norm it is only added to; in "
-        "post-norm it passes through every norm, and is divided by σ each time.",
+        caption="The two orders of the same parts. The thick line is the residual stream; "
+        "beside it, the factor by which each part multiplies or divides it.",
     )
 
 
@@ -96,7 +96,8 @@ def one_question() -> Figure:
     axes.plot(*zip(*border, strict=True), color=palette.light("accent"), linewidth=1.6)
     put_text(axes, *at(1.22, 0.62), "yes", "accent", weight="bold")
     put_text(axes, *at(0.52, 0.5), "no", "accent", weight="bold")
-    for tip, name, align in ((at(1.42, 0), "has not", "right"), (at(0, 1.42), "is good", "center")):
+    for tip, name, align in ((at(1.42, 0), "a: has not", "right"),
+                             (at(0, 1.42), "b: is good", "center")):  # fmt: skip
         put_arrow(axes, at(0, 0), tip)
         down = -12 if align == "right" else -8
         put_text(axes, tip[0], tip[1] + down, name, "muted", ha=align)
@@ -111,7 +112,7 @@ def one_question() -> Figure:
         "Four points with the component's value after GELU: neither 0.00 at the origin, not alone "
         "-0.05, good alone -0.05, not good 1.95. A slanting line separates not good, on the side "
         "of yes, from the three others, on the side of no.",
-        caption="The component asks whether 4a + 4b is above 6. Only “not good”, where both are 1, "
+        caption="The question: is 4a + 4b above 6? Only “not good”, where both are 1, "
         "lies beyond the line.",
     )
 

@@ -27,7 +27,7 @@ def slow_and_fast_memory() -> Figure:
         0,
         "Standard: the n × n matrices travel",
         STANDARD,
-        "score, then softmax, then average",
+        "one operation at a time",
     )
     _panel(
         axes,
