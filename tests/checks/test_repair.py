@@ -166,6 +166,15 @@ def test_no_change_is_told_where_none_makes_every_case_right():
     assert "small change" not in told("4.2", source)
 
 
+def test_two_changes_are_sought_for_wrong_numbers_and_not_after_an_error(monkeypatch):
+    module, sought = importlib.import_module("checks.repair.one_change"), []
+    monkeypatch.setattr(module, "_repairs_of_two", lambda search: sought.append(search) or [])
+    told("4.2", "def score(q, k):\n    return np.linalg.norm(q - k)")
+    assert len(sought) == 1
+    told("4.2", "def score(q, k):\n    raise ValueError('the cat sat on it')")
+    assert len(sought) == 1
+
+
 def test_the_change_itself_is_not_given_away():
     number, source, _ = SLIPS["a loop that replaces instead of adding"]
     assert "+=" not in told(number, source)
