@@ -35,6 +35,10 @@ def shifted(by):
     )
 
 
+def next_window(tokens, start, n):
+    return tokens[start : start + n], tokens[start + n : start + 2 * n]
+
+
 def wrapped(tokens, start, n):
     window = tokens[start : start + n]
     return window, window[1:] + window[:1]
@@ -749,7 +753,8 @@ EXERCISE = Exercise(
             importance=5, minutes=5, reference=inputs_and_labels, cases=window_cases,
             read=f"{PAGE}#the-causal-mask",
             wrong=[Wrong("M1040", shifted(0)), Wrong("M61", shifted(2)), Wrong("M110", wrapped),
-                   Wrong("M111", one_short)],
+                   Wrong("M111", one_short), Wrong("M1096", shifted(-1)),
+                   Wrong("M1097", next_window)],
         ),
         Task(
             id="8.2", name="causal_mask", title="The causal mask", difficulty=2, importance=5,

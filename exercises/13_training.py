@@ -570,6 +570,8 @@ EXERCISE = Exercise(
                 Wrong("M268", groups_by(lambda name, shape: len(shape) == 2)),
                 Wrong("M268", groups_by(lambda name, shape: len(shape) > 2)),
                 Wrong("M268", groups_by(lambda name, shape: math.prod(shape) > 7)),
+                Wrong("M268", groups_by(lambda name, shape: math.prod(shape[:-1]) > 1)),
+                Wrong("M268", groups_by(lambda name, shape: min(shape) > 1)),
                 Wrong("M268", groups_by(lambda name, shape: (
                     len(shape) >= 2 and not name.startswith(("words", "positions"))))),
             ],
@@ -644,6 +646,7 @@ EXERCISE = Exercise(
                 Wrong("M275", scaled(lambda g, longest: 1)),
                 Wrong("M275", scaled(lambda g, longest: (
                     1 / norm_of(g) if norm_of(g) > longest else 1))),
+                Wrong("M275", scaled(lambda g, longest: min(1, 1 / norm_of(g)) * longest)),
                 Wrong("M275", scaled(lambda g, longest: min(1, norm_of(g) / longest))),
                 Wrong("M275", scaled(lambda g, longest: max(1, longest / norm_of(g)))),
                 Wrong("M275", scaled(lambda g, longest: min(1, longest / norm_of(g) ** 2))),

@@ -213,14 +213,15 @@ def nucleus(weights, top_p):
 
 
 def pick(logits, temperature, top_p, draw, *, cool=lambda z, t: z / t, keep=nucleus,
-         whole=lambda kept: kept.sum(), order=lambda w: np.argsort(-w), ids=True):  # fmt: skip
+         whole=lambda kept: kept.sum(), order=lambda w: np.argsort(-w), ids=True,
+         place_of=lambda sums, draw: min(int((sums <= draw).sum()), len(sums) - 1)):  # fmt: skip
     """One token: the first of the nucleus, likeliest first, whose cumulated weight passes draw."""
     if temperature == 0:
         return int(logits.argmax())
     weights = softmax(cool(logits, temperature))
     tokens = order(weights)
     kept = weights[tokens][: keep(weights[tokens], top_p)]
-    place = min(int((kept.cumsum() / whole(kept) <= draw).sum()), len(kept) - 1)
+    place = place_of(kept.cumsum() / whole(kept), draw)
     return int(tokens[place]) if ids else place
 
 
@@ -237,6 +238,16 @@ def write(step, ids, new, temperature, top_p, draws, *, choose=pick, row=-1, cac
         text.append(choose(np.asarray(logits)[row], temperature, top_p, float(draw)))
         cache, waiting = (came, text[-1:]) if cached else (None, text)
     return np.array(text)
+
+
+def short_nucleus(weights, top_p):
+    """Without the token that reaches top_p: none, where the likeliest reaches it alone."""
+    return int((weights.cumsum() < top_p).sum())
+
+
+def first_past(sums, draw):
+    """An error where no sum passes draw."""
+    return np.flatnonzero(sums > draw)[0]
 
 
 def writing_with(cached=True, row=-1, **how):
@@ -274,10 +285,12 @@ WRITE_WRONG = [
     ("M92", writing_with(cool=lambda z, t: z * t)),
     ("M178", writing_with(cool=lambda z, t: z)),
     ("M258", writing_with(keep=lambda w, p: max(1, int((w.cumsum() < p).sum())))),
+    ("M258", writing_with(keep=short_nucleus, place_of=first_past)),
     ("M259", writing_with(keep=lambda w, p: max(1, int((w >= 1 - p).sum())))),
     ("M939", writing_with(keep=lambda w, p: len(w))),
     ("M308", writing_with(order=np.argsort)),
     ("M261", writing_with(whole=lambda kept: 1)),
+    ("M261", writing_with(whole=lambda kept: 1, place_of=first_past)),
 ]  # fmt: skip
 
 

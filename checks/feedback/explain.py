@@ -14,7 +14,12 @@ from checks.differences.axes import right_results
 from checks.differences.describe import capital, describe_numbers
 from checks.differences.entries import about_entries, about_others, about_parts, about_size
 from checks.feedback.blocks import value_block
-from checks.feedback.library_errors import about_integers, about_library, about_nothing
+from checks.feedback.library_errors import (
+    about_index,
+    about_integers,
+    about_library,
+    about_nothing,
+)
 from checks.feedback.named_ideas import named_ideas
 from checks.feedback.shape_errors import about_shapes
 from checks.feedback.verdict import Verdict
@@ -41,6 +46,7 @@ from checks.task import Case, Law, Task
 
 WHY_NONE = "did you forget `return`, or was a variable never set?"
 VISIBLE = 1e-4  # the least difference that can be seen
+NOT_BY_ENTRY = ("structure", "length")  # entries have no counterparts
 MOST_RIGHT = 3  # cases on which an answer is right that are told
 
 
@@ -111,7 +117,7 @@ def _wrong_result(task: Task, trial: Trial, failing: list[Compared]) -> Verdict:
     sentences = (
         _difference_words(task, difference),
         about_others(task, expected.value, got.value),
-        "" if difference.kind == "structure" else _entries(task, expected.value, got.value),
+        "" if difference.kind in NOT_BY_ENTRY else _entries(task, expected.value, got.value),
         describe_numbers(task, returned, len(failing) == len(trial.compared), raised),
         _elsewhere_right(trial),
         changed_words(got.changed),
@@ -138,7 +144,8 @@ def _elsewhere_right(trial: Trial) -> str:
 
 def _raised(task: Task, got: Outcome, blocks: dict[str, Any]) -> Verdict:
     mistake = got.mistake
-    other = about_library(task, mistake), about_integers(mistake), about_nothing(mistake)
+    asked = about_integers, about_nothing, about_index
+    other = (about_library(task, mistake), *(about(mistake) for about in asked))
     sentences = (about_shapes(mistake), error_words(mistake), *other)
     sentences = filter(None, sentences)
     return make_verdict(task, Status.RAISED, *sentences, mistake=mistake, **blocks)

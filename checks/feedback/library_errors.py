@@ -24,7 +24,9 @@ MIXED = re.compile(
 )
 EMPTY = re.compile(
     r"\(\) (?:arg is an empty sequence|iterable argument is empty)|zero-size array to reduction"
+    r"|arg(?:max|min) of an empty sequence|reduction dim to be specified for input\.numel\(\) == 0"
 )
+OUTSIDE = re.compile(r"index (\d+) is out of bounds for (?:axis|dimension) \d+ with size (\d+)")
 LACKING = re.compile(r"No module named '(torch|scipy)\b")
 # What learners write of torch and NumPy lacks, for where torch is not installed.
 METHODS = """
@@ -123,3 +125,14 @@ def about_nothing(mistake: Mistake) -> str:
     if not EMPTY.search(mistake.message):
         return ""
     return "The smallest or largest of no numbers was asked for: which condition left none?"
+
+
+def about_index(mistake: Mistake) -> str:
+    """A sentence on an index behind the last one."""
+    outside = OUTSIDE.search(mistake.message)
+    if not outside:
+        return ""
+    index, size = map(int, outside.groups())
+    if size == 0:
+        return f"Index {index} was asked for where nothing is left: which condition left none?"
+    return f"There are {size} along this axis, from index 0 to {size - 1}; {index} was asked for."

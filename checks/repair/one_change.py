@@ -73,10 +73,11 @@ def one_change(
             return Changes()
         search = replace(search, seconds=_seconds(search))
         repairs = _repairs(search, brief)
-        if brief:
+        if brief or any(seen.outcome.status == Status.RAISED for seen in compared):
+            # An error says where it is, and what only takes it away makes a part right by accident.
             repairs = [repair for repair in repairs if repair[0] == ALL]
-        elif not repairs and search.compared[0].outcome.status != Status.RAISED:
-            repairs = _repairs_of_two(search)  # an error says where it is
+        elif not repairs:
+            repairs = _repairs_of_two(search)
     lines = {line for _, edits in repairs for edit in edits for line in edit.lines}
     return Changes(tuple(_words(definition, repairs, len(compared))), frozenset(lines))
 

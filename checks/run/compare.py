@@ -17,7 +17,7 @@ Leaf = tuple[str, Numbers, Numbers]  # where it stands, what is expected there, 
 
 @dataclass(frozen=True)
 class Difference:
-    """The first thing that differs: `kind` is structure, shape, values or dtype."""
+    """The first thing that differs: `kind` is structure, length, shape, values or dtype."""
 
     kind: str
     sentence: str
@@ -47,7 +47,8 @@ def _match(expected: Node, got: Node, where: str, leaves: list[Leaf]) -> Differe
         return None
     if wanted is not None or type(expected) is not type(got) or isinstance(got, Strange):
         sentence = f"{_subject(where)} {got.words}; {expected.words} is expected"
-        return Difference("structure", sentence, where, expected, got)
+        kind = "length" if _is_empty_row(wanted, got) else "structure"
+        return Difference(kind, sentence, where, expected, got)
     match_parts = MATCHERS.get(type(expected))
     return match_parts(expected, got, where, leaves) if match_parts else None
 
@@ -57,7 +58,8 @@ def _match_items(expected: Items, got: Items, where: str, leaves: list[Leaf]) ->
         kinds = f"a {got.kind} came back; a {expected.kind} is expected"
         return Difference("structure", kinds, where, expected, got)
     if len(expected.items) != len(got.items):
-        return Difference("structure", _count_words(expected, got, where), where, expected, got)
+        kind = "length" if expected.kind == got.kind == "list" else "structure"
+        return Difference(kind, _count_words(expected, got, where), where, expected, got)
     return _first(
         _match(wanted, came, part_name(expected, n, where), leaves)
         for n, (wanted, came) in enumerate(zip(expected.items, got.items, strict=True))
@@ -84,6 +86,12 @@ def _match_text(expected: Text, got: Text, where: str, leaves: list[Leaf]) -> Di
     came, wanted = (repr(textwrap.shorten(node.text, 60)) for node in (got, expected))
     sentence = f"{_subject(where)} {came} where {wanted} is expected"
     return Difference("values", sentence, where, expected, got)
+
+
+def _is_empty_row(wanted: Numbers | None, got: Node) -> bool:
+    """Whether an empty list came where numbers in a row are expected."""
+    row = wanted is not None and len(wanted.shape) == 1
+    return row and isinstance(got, Items) and got.kind == "list" and not got.items
 
 
 MATCHERS = {Items: _match_items, Mapping: _match_entries, Text: _match_text}

@@ -9,6 +9,26 @@ from tests.support.attempts import load, setup
 
 NP = "import math\nimport numpy as np\nfrom lib.attention.dot_product import attend\n"
 HEAD = "    e = np.exp(s - s.max(-1, keepdims=True))\n    w = e / e.sum(-1, keepdims=True)\n"
+WRITE = """
+def write(step, ids, new, temperature, top_p, draws):
+    cache, read = None, ids
+    for i in range(new):
+        logits, cache = step(read, cache)
+        z = logits[-1]
+        if temperature == 0:
+            j = int(np.argmax(z))
+            order = np.arange(len(z))
+        else:
+            p = np.exp((z - z.max()) / temperature)
+            p /= p.sum()
+            order = np.argsort(-p)
+            k = np.sum(np.cumsum(p[order]) < top_p) + 1
+            q = p[order[:k]] / p[order[:k]].sum()
+            {}
+        ids = np.append(ids, order[j])
+        read = ids[-1:]
+    return ids
+"""
 
 
 class Slip(NamedTuple):
@@ -258,10 +278,29 @@ SLIPS = {
         "    return x\n",
         "uses the matrices of the first one",
     ),
+    "labels from before the window, cut to nothing": Slip(
+        "08_masking", "8.1",
+        "def inputs_and_labels(tokens, start, n):\n"
+        "    return tokens[start:start + n], tokens[start - 1:start + n - 1]\n",
+        "begin one token before the inputs",
+    ),
+    "the labels of the next window": Slip(
+        "08_masking", "8.1",
+        "def inputs_and_labels(tokens, start, n):\n"
+        "    return tokens[start:start + n], tokens[start + n:start + 2 * n]\n",
+        "those after the whole window",
+    ),
     "a second bias returned as it came": Slip(
         "11_block", "11.2",
         "def one_layer(w_1, b_1, w_2, b_2):\n    return (w_1 + b_1) @ w_2, b_2\n",
         "the argument `b_2`, unchanged", "`b_1`, unchanged",
+    ),
+    "axes counted by their lengths": Slip(
+        "13_training", "13.2",
+        "def decay_groups(shapes):\n"
+        "    a = [name for name, shape in shapes.items() if np.prod(shape[:-1]) > 1]\n"
+        "    return a, [name for name in shapes if name not in a]\n",
+        "count the axes", "not understood",
     ),
     "the second moment": Slip(
         "13_training", "13.3",
@@ -290,6 +329,15 @@ SLIPS = {
         "    t = min(w / x for w, x in zip(weights, z) if x > 0 and x < 0)\n"
         "    return weights + t / 2 * z\n",
         "which condition left none?", "the shapes do not fit",
+    ),
+    "a draw by the length of the text": Slip(
+        "17_capstone", "17.4", WRITE.format("j = np.sum(np.cumsum(q) <= draws[len(ids)])"),
+        "from index 0 to 12; 13 was asked for", "One small change",
+    ),
+    "a nucleus of no tokens": Slip(
+        "17_capstone", "17.4",
+        WRITE.replace(") + 1", ")").format("j = np.argmax(np.cumsum(q) > draws[i])"),
+        "the token that crosses it belongs to it", "One small change",
     ),
 }  # fmt: skip
 
