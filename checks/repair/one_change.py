@@ -129,10 +129,12 @@ def _is_lucky(search: Search, edit: Edit) -> bool:
 def _says_another(search: Search, edit: Edit) -> bool:
     """Whether a change is none that a mistake with a name is made by.
 
-    Any number near the largest may stand for it, and a value has no other cases to be tried on.
+    Any number near the largest may stand for it, a factor (a mask, for example) may undo what the
+    name tells, and a value has no other cases to be tried on.
     """
     swapped_maximum = edit.kind == "functions" and "`max`" in edit.question
-    return swapped_maximum or (search.task.is_value and len(edit.puts) > 1)
+    other_factor = edit.kind in ("missing_factors", "missing_parts")
+    return swapped_maximum or other_factor or (search.task.is_value and len(edit.puts) > 1)
 
 
 def _repairs_of_two(search: Search) -> list[Repair]:
