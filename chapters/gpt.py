@@ -198,10 +198,13 @@ def train(model, ids, new, steps=1500, batch=16, peak=3e-3, every=100, starts=No
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(step, steps, peak)
         chosen = starts[torch.randint(len(starts), (batch,), device=ids.device)]
+        # 1 forward pass, 2 cross-entropy
         loss = loss_on(model, *windows(ids, chosen, n))
+        # 3 backward pass
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        # 4 optimizer step
         optimizer.step()
         if (step + 1) % every == 0:
             yield step + 1, evaluate(model, ids), evaluate(model, new)

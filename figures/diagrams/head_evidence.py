@@ -1,6 +1,6 @@
-"""Schematics of chapter 16: cut wires between layers, the parts of a lead, a password's heads."""
+"""Schematics of chapter 16: cut wires between layers, and the parts of a lead."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from figures import palette, plots
 from figures.drawing import put_arrow, put_box, put_text, sheet
@@ -14,6 +14,7 @@ PARTS = {  # what each part adds to the lead, and how far it goes in other direc
     "another of layer 1": (6, 0.5, "output"),
 }
 UNIT, LEFT, RULER = 20, 36, 206  # pixels of a logit; where the sum begins, and where it is read off
+STEP = 22  # pixels from one step of a sum to the next
 
 
 @styled()
@@ -28,28 +29,33 @@ def composition_cuts(losses: Mapping[str, float]) -> Figure:
         raise ValueError(f"The wires are, after the whole model, {', '.join(READERS)}; "
                          f"got {', '.join(list(losses)[1:])}.")  # fmt: skip
     (whole, uncut), *rest = losses.items()
-    fig, axes = sheet(236)
-    put_box(axes, 50, 126, 92, 48, "accent")
-    put_text(axes, 50, 126, "what layer 0\nwrote")
-    put_text(axes, 208, 14, "inputs of\nlayer 1", "muted")
-    put_text(axes, 322, 14, "loss if this\nwire is cut", "muted")
-    for y, (reader, loss) in zip((64, 126, 188), rest, strict=True):
-        role, cut = READERS[reader], 126 + 0.5 * (y - 126)  # the middle of the wire
-        put_arrow(axes, (96, 126), (166, y), "ink", linewidth=2)
-        for down in (-7, 7):  # a cross
-            axes.plot([124, 138], [cut - down, cut + down], color=palette.light("wrong"),
-                      linewidth=3, linestyle="-", zorder=3)  # fmt: skip
-        put_box(axes, 208, y, 82, 36, role)
-        put_text(axes, 208, y, reader, role, weight="bold")
-        axes.fill_between([292, 352], y - 15, y + 15, color=palette.light("wrong"),
+    fig, axes = sheet(212)
+    for at, (cut, loss) in enumerate(rest):
+        middle = 60 + 120 * at
+        put_text(axes, middle, 12, f"{cut} cut", READERS[cut], weight="bold")
+        put_box(axes, middle, 46, 96, 30, "accent")
+        put_text(axes, middle, 46, "from layer 0")
+        for aside, (reader, role) in zip((-37, 0, 37), READERS.items(), strict=True):
+            x, lost = middle + aside, reader == cut
+            put_arrow(axes, (middle + aside / 3, 61), (x, 106), "masked" if lost else "ink",
+                      linewidth=2)  # fmt: skip
+            put_box(axes, x, 120, 32, 28, role)
+            put_text(axes, x, 120, reader[0].upper(), role, weight="bold")
+            if lost:
+                for down in (-7, 7):  # a cross
+                    axes.plot([middle + aside * 0.7 - 7, middle + aside * 0.7 + 7],
+                              [84 - down, 84 + down], color=palette.light("wrong"),
+                              linewidth=3, linestyle="-", zorder=3)  # fmt: skip
+        axes.fill_between([middle - 32, middle + 32], 146, 176, color=palette.light("wrong"),
                           alpha=min(max(loss - uncut, 0), 5) / 9, linewidth=0)  # fmt: skip
-        put_text(axes, 322, y, f"{loss:.2f}", weight="bold")
-    put_text(axes, 322, 224, f"{whole}: {uncut:.2f}", "muted")
+        put_text(axes, middle, 161, f"{loss:.2f}", weight="bold")
+    put_text(axes, 180, 198, f"loss in nats; {whole}: {uncut:.2f}", "muted")
     cuts = "; ".join(f"the wire to the {reader}: {loss:.2f}" for reader, loss in rest)
     return plots.figure(
         fig,
-        alt="Three wires lead from what layer 0 wrote to the queries, the keys and the values of "
-        f"layer 1. Loss in nats, {whole}: {uncut:.2f}. Loss if one wire is cut: {cuts}.",
+        alt="Three panels. In each, three wires lead from layer 0 to the queries, the keys and "
+        "the values of layer 1, and one of the three is crossed out. Loss in nats, "
+        f"{whole}: {uncut:.2f}. Loss if one wire is cut: {cuts}.",
         caption="One wire is cut at a time: this input is then computed from the embeddings alone. "
         "Only without the wire to the keys does the loss rise by several nats.",
     )
@@ -137,37 +143,82 @@ def logit_parts() -> Figure:
 
 
 @styled()
-def password_weights(weights: Mapping[str, tuple[float, float]]) -> Figure:
-    """Draw where finders look from the last token of the password text.
+def lead_steps(adds: Mapping[str, float]) -> Figure:
+    """Draw a lead as a sum: what each part of the residual stream adds begins where the last ended.
 
-    `weights` has for each of them its weight on the password, with all heads and without L16H0.
+    The names of heads are like L1H0; the embedding has none.
     """
-    columns = {"with all heads": 200, "without L16H0": 306}
-    fig, axes = sheet(140 + 34 * len(weights))
-    put_text(axes, 4, 16, "The password of the old library is", ha="left")
-    put_box(axes, 260, 16, 84, 26, "accent")
-    put_text(axes, 260, 16, "marmalade", "accent", weight="bold")
-    put_text(axes, 4, 46, "... a story of five sentences ...", "muted", ha="left")
-    put_text(axes, 4, 76, "The password of the old library", ha="left")
-    put_box(axes, 206, 76, 26, 26, "query")
-    put_text(axes, 206, 76, "is", "query", weight="bold")
-    put_arrow(axes, (214, 62), (254, 31), "accent", linewidth=3)
-    put_text(axes, 246, 52, "looks back", "accent", ha="left")
-    for name, x in columns.items():
-        put_text(axes, x, 114, name, "muted")
-    for at, (head, pair) in enumerate(weights.items()):
-        y = 144 + 34 * at
-        put_text(axes, 136, y, head, ha="right", weight="bold")
-        for x, weight in zip(columns.values(), pair, strict=True):
-            axes.fill_between([x - 46, x + 46], y - 14, y + 14, color=palette.light("accent"),
-                              alpha=0.55 * weight, linewidth=0)  # fmt: skip
-            put_text(axes, x, y, f"{weight:.2f}", weight="bold")
-    listed = "; ".join(f"{head}: {a:.2f} and {b:.2f}" for head, (a, b) in weights.items())
+    left, total = 88, sum(adds.values())
+    scale, x, y = (314 - left) / total, float(left), 14
+    fig, axes = sheet(STEP * (len(adds) + 1) + 32)
+    for name, part in adds.items():
+        role = {"L0": "accent", "L1": "output"}.get(name[:2], "ink")
+        end = x + scale * part
+        put_text(axes, left - 10, y, name, role, ha="right")
+        if abs(end - x) > 8:
+            put_arrow(axes, (x, y), (end, y), role, linewidth=3)
+        else:  # too short for the head of an arrow
+            axes.plot([x, x], [y - 6, y + 6], color=palette.light(role), linewidth=3, linestyle="-")
+        axes.plot([end, end], [y, y + STEP], color=palette.light("line"), linewidth=1,
+                  linestyle="--", zorder=0)  # fmt: skip
+        shown = round(part, 1) + 0.0  # no minus before 0.0
+        put_text(axes, max(x, end) + 8, y, f"{shown:.1f}", ha="left", weight="bold")
+        x, y = end, y + STEP
+    put_text(axes, left - 10, y + 4, "the lead", ha="right", weight="bold")
+    put_arrow(axes, (left, y + 4), (x, y + 4), "ink", linewidth=3, arrowstyle="<->")
+    put_text(axes, x + 8, y + 4, f"{total:.1f}", ha="left", weight="bold")
+    listed = "; ".join(f"{name}: {round(part, 1) + 0.0:.1f}" for name, part in adds.items())
     return plots.figure(
         fig,
-        alt="The text says what the password is, a story follows, and the text begins its first "
-        "sentence again. An arrow leads from its last token, is, back to the password, marmalade. "
-        f"Weight of each head on the password, with all heads and without L16H0. {listed}.",
-        caption="How much weight each finder gives to the first token of the password, on average "
-        "over the six texts. Without L16H0, only L18H6 still looks there.",
+        alt=f"Steps, each from where the last one ends. {listed}; the lead: {total:.1f}. The heads "
+        "of layer 1 make nearly all of it.",
+        caption="The lead of the right token, part by part, on average. "
+        "The heads of layer 1 add nearly all of it: they copy.",
+    )
+
+
+@styled()
+def smollm2_circuit(adds: Mapping[str, Sequence[float]]) -> Figure:
+    """Draw the stages of the circuit in SmolLM2, and what each adds to the lead.
+
+    `adds` has a column for all heads and one for a run without the finders. In each: L16H0, the
+    finders, four later heads, the feed-forward networks with the embedding, the other heads, and
+    the whole lead.
+    """
+    stages = (
+        (66, 46, "L16H0", "looks one token back"),
+        (154, 46, "L17H3, L17H4, L17H5, L18H6", "finders: find the match"),
+        (242, 46, "L23H1, L23H2, L23H7, L29H1", "write the answer"),
+        (294, 46, "feed-forward networks", "and the embedding"),
+        (336, 26, "261 other heads", ""),
+        (372, 26, "the whole lead", ""),
+    )
+    fig, axes = sheet(392)
+    put_text(axes, 304, 12, "adds to the lead", "muted")
+    for x, column in zip((268, 330), ("all\nheads", "without\nfinders"), strict=True):
+        put_text(axes, x, 36, column, "muted", size=11)
+    for x, parts in zip((268, 330), adds.values(), strict=True):
+        for (y, *_), part in zip(stages, parts, strict=True):
+            put_text(axes, x, y, f"{part:.1f}", weight="bold")
+    for y, tall, heads, does in stages[:5]:
+        put_box(axes, 116, y, 228, tall, "accent" if y < 250 else "masked")
+        put_text(axes, 116, y - 9 * bool(does), heads, weight="bold" if y < 250 else "normal")
+        put_text(axes, 116, y + 10, does)
+    put_text(axes, 222, stages[5][0], stages[5][2], ha="right", weight="bold")
+    put_arrow(axes, (60, 90), (60, 130), "accent", linewidth=3)
+    put_arrow(axes, (60, 178), (60, 218), "accent", linewidth=3, linestyle="--")
+    put_text(axes, 74, 109, "into their keys", "muted", ha="left", size=11)
+    put_text(axes, 74, 197, "path not measured", "muted", ha="left", size=11)
+    listed = "; ".join(
+        f"{stage[2]}: " + " and ".join(f"{column[at]:.1f}" for column in adds.values())
+        for at, stage in enumerate(stages)
+    )
+    return plots.figure(
+        fig,
+        alt="L16H0 looks one token back. A solid arrow leads to the keys of L17H3, L17H4, L17H5 "
+        "and L18H6, which find the match. A dashed arrow leads to L23H1, L23H2, L23H7 and L29H1, "
+        "which write the answer; the path of the match to them is not measured. What each adds "
+        f"to the lead, {' and '.join(adds)}. {listed}.",
+        caption="The circuit in SmolLM2, on random tokens, and what each stage adds to the lead. "
+        "The finders add almost nothing themselves, but without them the others add less.",
     )

@@ -80,39 +80,9 @@ def tokens_with_losses(
 
 
 @styled()
-def smollm2_circuit() -> Figure:
-    """Draw the three stages into which SmolLM2 divides the work of an induction head."""
-    fig, axes = sheet(272)
-    for y, heads, does in (
-        (26, "L16H0", "looks one token back"),
-        (126, "L17H3, L17H4, L17H5, L18H6", "finders: find the match"),
-        (226, "L23H1, L23H2, L23H7, L29H1", "and the feed-forward networks\nraise the logit"),
-    ):
-        more = 18 * does.count("\n")
-        put_box(axes, 130, y + more / 2, 252, 46 + more, "accent")
-        put_text(axes, 130, y - 9, heads, weight="bold")
-        put_text(axes, 130, y + 10 + more / 2, does)
-    put_arrow(axes, (60, 50), (60, 102), "accent", linewidth=3)
-    put_arrow(axes, (60, 150), (60, 202), "accent", linewidth=3, linestyle="--")
-    put_text(axes, 76, 76, "without it, they find few matches", "muted", ha="left", size=11)
-    put_text(axes, 76, 168, "without the finders, they add less", "muted", ha="left", size=11)
-    put_text(axes, 76, 184, "than half (how: not measured)", "muted", ha="left", size=11)
-    return plots.figure(
-        fig,
-        alt="Three stages. L16H0 looks one token back. A solid arrow leads to L17H3, L17H4, L17H5 "
-        "and L18H6, which find the match: without L16H0 they find few matches. A dashed arrow "
-        "leads to L23H1, L23H2, L23H7, L29H1 and the feed-forward networks, which raise the logit "
-        "of the answer: without the finders, these add less than half, and how they get the match "
-        "is not measured.",
-        caption="The circuit in SmolLM2, on random tokens. Solid: the keys of the finders need "
-        "what L16H0 wrote. Dashed: without the finders, the later parts add less.",
-    )
-
-
-@styled()
 def induction_circuit() -> Figure:
     """Draw how two heads continue 7 9 1 5 9: one fetches the previous token, one looks it up."""
-    fig, axes = sheet(300)
+    fig, axes = sheet(446)
     for y, name in ((18, "token"), (58, "layer 0"), (110, "vector\nholds"), (180, "layer 1"),
                     (236, "vector\nholds"), (284, "next")):  # fmt: skip
         put_text(axes, 2, y, name, "accent" if "layer" in name else "muted", ha="left")
@@ -139,14 +109,18 @@ def induction_circuit() -> Figure:
     put_text(axes, COLUMNS[LAST], 245, "next: 1", "output")
     put_arrow(axes, (COLUMNS[LAST], 256), (COLUMNS[LAST], 274))
     put_text(axes, COLUMNS[LAST], 285, "1", "output", weight="bold")
+    _components(axes, 314)
     return plots.figure(
         fig,
         alt="Five tokens: 7, 9, 1, 5, 9. In layer 0 an arrow leads from each token to the vector "
         "of the next one, so the vector of 1 holds: 1, after 9. In layer 1 the query of the last "
         "9 meets the key after 9, which the vector of 1 offers; its value, 1, goes to the last "
-        "token, and 1 is predicted.",
+        "token, and 1 is predicted. Below, three vectors with three components for the token "
+        "itself, and three for the one before. The query is the first half of the last 9: 0 0 1. "
+        "The key is the second half: of 1 after 9 it is 0 0 1, score 1; of 9 after 1 it is 1 0 0, "
+        "score 0.",
         caption="The induction circuit: a head of layer 0 writes which token came before, and a "
-        "head of layer 1 uses this as a key.",
+        "head of layer 1 uses this as a key. Below, the vectors in numbers.",
     )
 
 
@@ -225,3 +199,25 @@ def _token(axes: Axes, at: int, y: int, token: int, role: str) -> None:
     """Draw a token in its box."""
     put_box(axes, _middle(at), y, CELL - 4, TALL, role)
     put_text(axes, _middle(at), y, str(token), "muted" if role == "masked" else role)
+
+
+def _components(axes: Axes, top: int) -> None:
+    """Draw a query and two keys as halves of vectors: the token itself, and the one before."""
+    for x, half in ((166, "I am"), (266, "after")):
+        put_text(axes, x, top, half, "muted")
+        for at, token in enumerate("159"):
+            put_text(axes, x + 26 * (at - 1), top + 20, token, "muted")
+    rows = (("query: last 9", 2, 1, ""), ("key: 1 after 9", 0, 2, "1"),
+            ("key: 9 after 1", 2, 0, "0"))  # fmt: skip
+    for row, (name, own, before, score) in enumerate(rows):
+        y, part = top + 48 + 32 * row, "key" if score else "query"
+        put_text(axes, 116, y, name, part, ha="right")
+        for x, hot, read in ((166, own, "query"), (266, before, "key")):
+            role = part if part == read else "masked"
+            put_box(axes, x, y, 82, 26, role, linewidth=2 if part == read else 1)
+            for at in range(3):
+                put_text(axes, x + 26 * (at - 1), y, str(int(at == hot)),
+                         role if part == read else "muted",
+                         weight="bold" if at == hot else "normal")  # fmt: skip
+        put_text(axes, 336, y, score or "score", "ink" if score else "muted",
+                 weight="bold" if score else "normal")  # fmt: skip

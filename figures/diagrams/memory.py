@@ -14,7 +14,9 @@ STANDARD: tuple[Trip, ...] = (
     ("Q, K", True), ("scores", False), ("scores", True), ("weights", False), ("weights, V", True),
     ("output", False),
 )  # fmt: skip
-IN_TILES: tuple[Trip, ...] = (("Q, K, V", True), ("output", False))
+IN_TILES: tuple[Trip, ...] = (
+    ("Q", True), ("K, V", True), ("K, V again", True), ("output", False),
+)  # fmt: skip
 LARGE = ("scores", "weights", "weights, V")  # hold n times n numbers
 
 
@@ -41,10 +43,10 @@ def slow_and_fast_memory() -> Figure:
         alt="Two drawings, each with a slow memory above and a fast memory below. Standard: Q and "
         "K go down, the scores go up, and down again for the softmax, the weights go up and down "
         "again with V, and the output goes up; the four trips of scores and weights are drawn "
-        "thick. In tiles: Q, K and V go down and the output goes up; scores and weights stay in "
-        "the fast memory.",
-        caption="Thick: matrices of n × n numbers. The scale and the mask are not drawn; for each "
-        "of them the scores go down and up once more.",
+        "thick. In tiles: Q goes down once, K and V several times, and the output goes up; scores "
+        "and weights stay in the fast memory.",
+        caption="Thick arrows move matrices of n × n numbers. Other steps, such as scale and mask, "
+        "are not drawn; each moves one more such matrix down and up.",
     )
 
 
@@ -105,18 +107,18 @@ def tiles_in_order() -> Figure:
                  "ink" if i < N // SIDE - 1 else "accent", ha="left", va="center")  # fmt: skip
     axes.add_patch(Rectangle((left, top + wide - CELL), wide, CELL, fill=False, linewidth=2.5,
                              edgecolor=palette.light("ink"), zorder=4))  # fmt: skip
-    put_text(axes, 8, 250, "1 to 4: computed, used, forgotten", ha="left")
+    put_text(axes, 8, 250, "1 to 4: computed, used, deleted", ha="left")
     put_text(axes, 8, 266, "5: in fast memory now, 6: still to come", "accent", ha="left")
     put_text(axes, 8, 282, "hatched: the mask forbids these scores", "muted", ha="left")
     return plots.figure(
         fig,
         alt="The score matrix of six queries and six keys, cut into nine tiles of two by two. The "
         "three tiles above the diagonal are hatched. The others are numbered row by row: 1; 2, 3; "
-        "4, 5, 6. Tiles 1 to 4 are computed, used and forgotten; tile 5 is in fast memory. The "
+        "4, 5, 6. Tiles 1 to 4 are computed, used and deleted; tile 5 is in fast memory. The "
         "first two rows of tiles have their output; the third is unfinished. The row "
         "of query 6 is framed.",
-        caption="One tile is in fast memory at a time. A tile in which every score is masked is "
-        "skipped.",
+        caption="One tile is in fast memory at a time. Each row of tiles loads its keys and values "
+        "again; the larger the tiles, the less often. Fully masked tiles are skipped.",
     )
 
 
@@ -129,7 +131,7 @@ KEPT = (  # of each tile, its two scores, and what is kept after it
 
 @styled()
 def row_in_tiles() -> Figure:
-    """Draw one row of scores in three tiles, and the three numbers that run along below it."""
+    """Draw one row of scores in three tiles, and below it what is kept after each tile."""
     fig, axes = sheet(204)
     put_text(axes, 4, 12, "the row of query 6, in its three tiles", ha="left", weight="bold")
     put_text(axes, 4, 114, "kept after each tile", ha="left", weight="bold")
@@ -151,8 +153,7 @@ def row_in_tiles() -> Figure:
         alt="The row of query 6: six scores in three tiles of two. Below each tile stands what is "
         "kept after it: after tile 4 the maximum ln 3, the sum 4/3 and the weighted sum (4, 12); "
         "after tile 5 ln 6, 2 and (12, 8); after tile 6, question marks.",
-        caption="Only the maximum, the sum and the weighted sum run along the row, however long "
-        "it is.",
+        caption="Only m, ℓ and o pass from tile to tile, however long the row is.",
     )
 
 

@@ -8,10 +8,10 @@ TEXT = ("Mia", "has", "a", "red", "ball", ".")
 LEFT, CELL = 84, 46  # the middle of the first word, and from one word to the next
 INPUTS, LABELS = 22, 52
 STEPS = (  # the parts of the loop, with what comes out of each; from top to bottom
-    (112, "model: forward pass", "logits (batch, n, vocab)"),
-    (166, "cross-entropy", "loss: one number"),
-    (220, "zero_grad, backward pass", "a gradient for each parameter"),
-    (274, "optimizer step", "new parameters"),
+    (112, "1 model: forward pass", "logits (batch, n, vocab)"),
+    (166, "2 cross-entropy", "loss: one number"),
+    (220, "3 zero_grad, backward pass", "a gradient for each parameter"),
+    (274, "4 optimizer step", "new parameters"),
 )
 MIDDLE, WIDTH, BACK, SIDE = 132, 192, 16, 52
 
@@ -46,12 +46,13 @@ def training_loop() -> Figure:
     put_arrow(axes, (BACK, top), (MIDDLE - WIDTH / 2, top))
     return plots.figure(
         fig,
-        alt="One step of training, read downwards. A window of text gives inputs, Mia has a red "
-        "ball, and labels, the same words shifted by one: has a red ball full stop. The inputs go "
-        "into the model, whose forward pass gives logits of shape (batch, n, vocab). The labels go "
-        "into the cross-entropy, which gives one number, the loss; after zero_grad, the backward "
-        "pass gives a gradient for each parameter; a step of the optimizer gives new parameters. "
-        "An arrow leads from there back to the model.",
+        alt="One step of training in four numbered boxes, read downwards. A window of text gives "
+        "inputs, Mia has a red ball, and labels, the same words shifted by one: has a red "
+        "ball full stop. The inputs go into the model, whose forward pass gives logits of "
+        "shape (batch, n, vocab). The labels go into the cross-entropy, which gives one "
+        "number, the loss; after zero_grad, the backward pass gives a gradient for each "
+        "parameter; a step of the optimizer gives new parameters. An arrow leads from there "
+        "back to the model.",
         caption="One step of training. Every position of every window is a question, and its label "
         "is the next word. The next step starts again at the model, with the new parameters.",
     )

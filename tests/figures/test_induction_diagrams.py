@@ -7,8 +7,9 @@ import pytest
 from figures.diagrams.head_evidence import (
     PARTS,
     composition_cuts,
+    lead_steps,
     logit_parts,
-    password_weights,
+    smollm2_circuit,
     two_runs,
 )
 from figures.diagrams.induction import (
@@ -16,7 +17,6 @@ from figures.diagrams.induction import (
     induction_circuit,
     patching,
     repetition,
-    smollm2_circuit,
     tokens_with_losses,
 )
 
@@ -36,7 +36,8 @@ def test_the_circuit_writes_after_nine_into_the_vector_of_one_and_predicts_it():
     for word in ("after 7", "after 9", "after 1", "after 5", "key: after 9", "query: I am 9"):
         assert f">{word}<" in figure.svg
     assert "the vector of 1 holds: 1, after 9" in figure.alt
-    assert figure.svg.count(">9<") == 2 + 2 + 1  # the tokens, and three of the vectors
+    assert figure.svg.count(">9<") == 2 + 2 + 1 + 2  # tokens, vectors, and components
+    assert "of 1 after 9 it is 0 0 1, score 1; of 9 after 1 it is 1 0 0, score 0" in figure.alt
 
 
 def test_the_two_hooks_sit_at_key_and_at_out():
@@ -68,11 +69,14 @@ def test_each_word_has_its_loss_in_each_part_and_the_first_of_a_text_has_none():
 def test_each_wire_to_layer_1_is_cut_once_and_shows_its_loss():
     losses = {"uncut": 0.031, "queries": 0.12, "keys": 4.71, "values": 0.06}
     figure = composition_cuts(losses)
-    for word in ("queries", "keys", "values", "uncut: 0.03", "0.12", "4.71", "0.06"):
+    for word in ("queries cut", "keys cut", "values cut", "loss in nats; uncut: 0.03", "0.12",
+                 "4.71", "0.06"):  # fmt: skip
         assert figure.svg.count(f">{word}<") == 1
-    heights = {float(re.search(rf'y="([0-9.]+)"[^>]*>{word}<', figure.svg)[1])
-               for word in ("keys", "4.71")}  # fmt: skip
-    assert len(heights) == 1
+    for letter in "QKV":
+        assert figure.svg.count(f">{letter}<") == 3
+    across = [float(re.search(rf'x="([0-9.]+)"[^>]*>{word}<', figure.svg)[1])
+              for word in ("keys cut", "4.71")]  # fmt: skip
+    assert across[0] == pytest.approx(across[1], abs=1)
     assert "the wire to the keys: 4.71" in figure.alt
     assert "run" not in figure.svg  # the runs are named on the page, and not by numbers
     with pytest.raises(ValueError, match="after the whole model, queries, keys, values; got keys"):
@@ -96,15 +100,19 @@ def test_the_parts_of_a_lead_add_up_and_the_head_of_layer_0_adds_nothing():
     assert "a head of layer 0: 0" in figure.alt
 
 
-def test_each_finder_has_its_weight_on_the_password_with_and_without_the_head_that_feeds_it():
-    figure = password_weights({"L18H6": (0.82, 0.43), "L17H3": (0.45, 0.01)})
-    for word in ("L18H6", "0.82", "0.43", "L17H3", "0.45", "0.01", "marmalade", "looks back"):
+def test_the_steps_of_a_lead_end_at_their_sum_and_go_back_for_a_negative_part():
+    figure = lead_steps({"embedding": 0.5, "L0H0": -0.6, "L1H0": 6.0, "L1H1": 4.0})
+    for word in ("0.5", "-0.6", "6.0", "4.0", "the lead", "9.9"):
+        assert figure.svg.replace("\u2212", "-").count(f">{word}<") == 1
+    assert "L1H1: 4.0; the lead: 9.9" in figure.alt
+
+
+def test_the_circuit_of_smollm2_has_its_stages_and_says_what_each_adds():
+    adds = {"all heads": [0.0, 0.2, 2.8, 4.7, 2.9, 10.6],
+            "without the finders": [0.1, 0.3, 1.2, 2.1, 2.3, 5.7]}  # fmt: skip
+    figure = smollm2_circuit(adds)
+    for word in ("L16H0", "L17H3, L17H4, L17H5, L18H6", "L23H1, L23H2, L23H7, L29H1", "10.6",
+                 "path not measured"):  # fmt: skip
         assert figure.svg.count(f">{word}<") == 1
-    assert "L18H6: 0.82 and 0.43; L17H3: 0.45 and 0.01" in figure.alt
-
-
-def test_the_circuit_of_smollm2_has_three_stages_and_says_what_is_not_measured():
-    figure = smollm2_circuit()
-    for word in ("L16H0", "L17H3, L17H4, L17H5, L18H6", "L23H1, L23H2, L23H7, L29H1"):
-        assert f">{word}<" in figure.svg
-    assert "how they get the match is not measured" in figure.alt
+    assert "L23H1, L23H2, L23H7, L29H1: 2.8 and 1.2" in figure.alt
+    assert "the path of the match to them is not measured" in figure.alt

@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from figures.diagrams import memory
+from figures.diagrams.cost import memory_of_lengths, prefill_and_decode
 from figures.diagrams.decode_step import decode_step
 from figures.widgets.tile_walk import TileWalk
 from lib.attention import masks
@@ -19,7 +20,7 @@ def test_standard_attention_moves_four_large_matrices_and_tiles_none():
     for trips in (memory.STANDARD, memory.IN_TILES):
         assert trips[-1] == ("output", False)
     figure = memory.slow_and_fast_memory()
-    for words in ("slow memory: large", "Q, K, V", "weights,"):
+    for words in ("slow memory: large", "K, V again", "weights,"):
         assert words in figure.svg
 
 
@@ -72,3 +73,19 @@ def test_a_decode_step_adds_a_column_to_the_cache_and_one_row_of_scores():
 def test_a_decode_step_that_does_not_fit_the_drawing_is_refused(count):
     with pytest.raises(ValueError, match=f"got {count}"):
         decode_step(["the"] * count)
+
+
+def test_the_memory_that_did_not_fit_is_drawn_hollow_above_that_of_the_gpu():
+    short = [(1024, "standard", 1.0, 100.0), (1024, "fused", 1.0, 2.0)]
+    rows = [*short, (2048, "standard", None, None), (2048, "fused", 1.0, 4.0)]
+    figure = memory_of_lengths(rows, missing=400e3, room=80e3)
+    for words in (">400 GB<", ">4 MB<", "80 GB, the GPU"):
+        assert words in figure.svg
+    assert "computed, four times" in figure.caption
+
+
+def test_prefill_loads_once_and_decode_once_for_each_token():
+    figure = prefill_and_decode(prompt=4, written=2)
+    assert "leads from the parameters in slow memory to 4 tokens" in figure.alt
+    assert figure.svg.count(">again<") == 1
+    assert ">6<" in figure.svg

@@ -1,6 +1,6 @@
 """The schematic of chapter 13 shows the page's story, with arrows from words that are certain."""
 
-from figures.diagrams.story_choices import FACT, FIRST, SOURCES, story_choices
+from figures.diagrams.story_choices import FACT, FIRST, OWNER, PRONOUN, SOURCES, story_choices
 from lib.datasets.stories import split
 
 
@@ -18,5 +18,7 @@ def test_an_arrow_leads_from_a_certain_word_to_one_that_was_chosen():
     for at, source in SOURCES.items():
         assert not FACT[at][1]
         assert FIRST[source][1]
+    assert not FACT[PRONOUN][1]
+    assert FACT[OWNER][1]
     svg = story_choices().svg
     assert svg.count(">blue<") == svg.count(">drums<") == svg.count(">Ben<") == 2

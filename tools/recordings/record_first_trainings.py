@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from chapters import gpt
-from lib.datasets.stories import Story, split
+from lib.datasets.stories import COLOURS, Story, split, surprisals
 from lib.pretrained.smollm2 import load_smollm2
 from lib.seeds import threads
 
@@ -79,6 +79,17 @@ def in_words(stories: list[Story], number: dict[str, int]) -> tuple[torch.Tensor
     return ids, starts[starts < len(ids) - CONTEXT]
 
 
+@torch.no_grad()
+def colours_right(model: gpt.GPT, rows: tuple, fixed: torch.Tensor, stop: int) -> list[float]:
+    """Which share of the fixed colours is right, before the second owner comes and after it."""
+    inputs, labels = rows
+    right = model(inputs).argmax(-1) == labels
+    ends = labels == stop
+    sentence = ends.cumsum(1) - ends.int()  # a question and its answer are one; 4: the second owner
+    parts = (fixed & (sentence < 4), fixed & (sentence > 4))
+    return [round(right[part].float().mean().item(), 4) for part in parts]
+
+
 def record_part(name: str, steps: int = 600) -> dict:
     """Train one model on the stories: its losses on new stories, and what it writes."""
     training, held_out = split(4000, 200)
@@ -87,6 +98,10 @@ def record_part(name: str, steps: int = 600) -> dict:
     ids, starts = in_words(training, number)
     new, new_starts = in_words(held_out, number)
     rows = gpt.windows(new, new_starts[:ROWS], CONTEXT)
+    colours = torch.tensor([number[f" {colour}"] for colour in COLOURS])
+    certain = torch.from_numpy(surprisals(held_out, CONTEXT, ROWS)) == 0
+    same_story = (rows[1] == number["\n"]).cumsum(1) == 0
+    fixed = torch.isin(rows[1], colours) & certain & same_story
     model = with_parts(len(words), **PARTS[name])
 
     def measure() -> float:
@@ -100,7 +115,8 @@ def record_part(name: str, steps: int = 600) -> dict:
     written = gpt.generate(model, torch.tensor([number["Mia"]]), CONTEXT - 1)
     text = "".join(words[i] for i in written)
     print(name, losses[-1], text, flush=True)
-    return {"losses": losses, "text": text}
+    right = colours_right(model, rows, fixed, number["."])
+    return {"losses": losses, "text": text, "colours": right}
 
 
 def record_pages(steps: int = 1500) -> dict:
