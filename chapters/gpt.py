@@ -182,15 +182,20 @@ def learning_rate(step, steps, peak, warmup=20):
     return peak * (0.1 + 0.9 * (1 + math.cos(math.pi * done)) / 2)
 
 
+def adamw(model):
+    """Return AdamW, with weight decay on the matrices and none on biases and norms."""
+    matrices = [p for p in model.parameters() if p.ndim == 2]
+    others = [p for p in model.parameters() if p.ndim < 2]
+    groups = [{"params": matrices, "weight_decay": 0.1}, {"params": others}]
+    return torch.optim.AdamW(groups, betas=(0.9, 0.95), weight_decay=0.0)
+
+
 def train(model, ids, new, steps=1500, batch=16, peak=3e-3, every=100, starts=None):
     """Train a model; after each `every` steps, yield the step and both losses.
 
     A window starts anywhere in the text, or at one of `starts`.
     """
-    matrices = [p for p in model.parameters() if p.ndim == 2]
-    others = [p for p in model.parameters() if p.ndim < 2]
-    groups = [{"params": matrices, "weight_decay": 0.1}, {"params": others}]
-    optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.95), weight_decay=0.0)
+    optimizer = adamw(model)
     n = model.config.context_length
     if starts is None:
         starts = torch.arange(len(ids) - n, device=ids.device)

@@ -49,8 +49,9 @@ def memory_of_lengths(rows: Measured, missing: float, room: float) -> Figure:
         f"attention rises steeply from {rows[0][3] / 1000:.1f} to {before[1] / 1000:.0f} GB at "
         f"{before[0]:,} tokens; a hollow point at {last:,} tokens is at {missing / 1000:.0f} GB, "
         f"above a line at {room / 1000:.0f} GB. The fused kernel rises from 2 to {fused:.0f} MB.",
-        caption=f"Filled points: measured on the GPU, for one layer. Hollow: {last:,} tokens did "
-        f"not fit; {missing / 1000:.0f} GB is computed, four times the memory of half the length.",
+        caption="Each step upwards is a factor of 10. Filled points: measured on the GPU, for one "
+        f"layer. Hollow: {last:,} tokens did not fit; {missing / 1000:.0f} GB is computed, four "
+        "times the memory of half the length.",
     )
 
 
