@@ -23,6 +23,8 @@ NUMBERS = [
     Wrong("M221", POSITIONS * WIDTH),
     Wrong("M222", VOCABULARY**2),
     Wrong("M480", VOCABULARY * POSITIONS),
+    *(Wrong("M1105", millions) for millions in (617.558016, 617.558, 617.56, 617.6, 618)),
+    *(Wrong("M1106", rounded * 10**5) for rounded in (6000, 6170, 6175, 6176, 6180, 6200)),
 ]
 
 
@@ -70,7 +72,16 @@ def _rows_of_words_that_occur(ids, dx, vocab):
     return table_gradient(ids, dx, vocab)[np.unique(ids)]
 
 
+def _looked_up(ids, dx, vocab):
+    """Row i gets the row of dx whose number is the i-th id."""
+    gradient = np.zeros((vocab, dx.shape[1]))
+    gradient[: len(ids)] += dx[ids]
+    return gradient
+
+
 TABLE_GRADIENT = [
+    Wrong("M1102", _looked_up),
+    Wrong("M734+M735", lambda ids, dx, vocab: _placed(ids, dx, vocab) / len(ids)),
     Wrong("M200", lambda ids, dx, vocab: table_gradient(ids, dx, vocab).T),
     Wrong("M201", lambda ids, dx, vocab: table_gradient(ids - 1, dx, vocab)),
     Wrong("M202", lambda ids, dx, vocab: np.zeros((vocab, 1)) + dx.sum(0)),
@@ -121,6 +132,10 @@ MOM_KING = [
     Wrong("M72", _of("mom", "king", lambda a, b: _dot(a, b) / _norm(a))),
     Wrong("M72", _of("mom", "king", lambda a, b: _dot(a, b) / _norm(b))),
     Wrong("M73", _of("mom", "king", _distance)),
+    Wrong("M224", 1 - _of("mom", "king")),
+    Wrong("M1103", float(np.arccos(_of("mom", "king")))),
+    Wrong("M1103", float(np.degrees(np.arccos(_of("mom", "king"))))),
+    Wrong("M1104", _of("mom", "king", lambda a, b: _dot(a, b) / (_norm(a) + _norm(b)))),
     *(Wrong("M213", _of(*pair)) for pair in OTHER_PAIRS),
 ]
 
@@ -154,7 +169,23 @@ def _zero_if_zero(a, b):
     return float(functional.cosine(a, b)) if a.any() and b.any() else 0.0
 
 
+def _none_of_no_component(measure):
+    """A measure that takes a component of 0 for a vector of zeros."""
+
+    def run(a, b):
+        if (a == 0).any() or (b == 0).any():
+            raise ValueError("a vector of zeros has no direction")
+        return measure(a, b)
+
+    return run
+
+
 COSINE = [
+    Wrong("M71+M1107", _none_of_no_component(
+        lambda a, b: _dot(a, b) / (_dot(a, a) * _dot(b, b)))),
+    Wrong("M1103", _quietly(lambda a, b: np.arccos(functional.cosine(a, b)))),
+    Wrong("M1103", _quietly(lambda a, b: np.degrees(np.arccos(functional.cosine(a, b))))),
+    Wrong("M1104", _quietly(lambda a, b: _dot(a, b) / (_norm(a) + _norm(b)))),
     Wrong("M70", _dot),
     Wrong("M71", _quietly(lambda a, b: _dot(a, b) / (_dot(a, a) * _dot(b, b)))),
     Wrong("M72", _quietly(lambda a, b: _dot(a, b) / _norm(a))),
@@ -166,7 +197,7 @@ COSINE = [
     Wrong("M210", _zero_if_zero),
     Wrong("M224", _quietly(lambda a, b: 1 - _dot(a, b) / (_norm(a) * _norm(b)))),
     Wrong("M219", _quietly(lambda a, b: np.corrcoef(a, b)[0, 1])),
-]
+]  # fmt: skip
 
 
 # 2.5 All pairs
@@ -245,6 +276,21 @@ NEAREST = [
     Wrong("M70+M75", _largest_product),
     Wrong("M949", _in_the_shorter_list),
     Wrong("M225", lambda word, table: _best(np.abs(functional.cosine(table, table[word])), [word])),
+]
+
+
+def _begun_at_0(choose, nothing):
+    """A search whose largest cosine so far begins at 0, so that it may find nothing."""
+    return lambda *given: row if (row := choose(*given)) is not None else nothing
+
+
+def _nearest_above_0(word, table):
+    cosines = functional.cosine(table, table[word])
+    return nearest(word, table) if np.delete(cosines, word).max() > 0 else None
+
+
+NEAREST_OTHERS = [
+    Wrong("M1100", _begun_at_0(_nearest_above_0, nothing)) for nothing in (None, 0, -1)
 ]
 
 
@@ -362,6 +408,33 @@ def _of_products(start, minus, plus, table):
     return _best(near[0] * near[1] / (near[2] + 1e-3), [start, minus, plus])
 
 
+def _above_0(start, minus, plus, table):
+    """The nearest row if its cosine is above 0, and None if not."""
+    row = analogy(start, minus, plus, table)
+    target = table[start] - table[minus] + table[plus]
+    return row if functional.cosine(table[row], target) > 0 else None
+
+
+def _zeros_for_the_three(start, minus, plus, table):
+    cosines = _cosines(table, table[start] - table[minus] + table[plus])
+    cosines[[start, minus, plus]] = 0
+    return int(cosines.argmax())
+
+
+def _of_all(measure):
+    """The best row by another measure, where the three given words take part too."""
+    return _toward(_right_target, measure, left_out=lambda *rows: [])
+
+
+ANALOGY_OTHERS = [
+    Wrong("M70+M77", _of_all(_dot)),
+    Wrong("M73+M77", _of_all(lambda table, aim: -_distance(table, aim))),
+    *(Wrong("M1100", _begun_at_0(_above_0, nothing)) for nothing in (None, 0, -1)),
+    Wrong("M1101", _zeros_for_the_three),
+    Wrong("M1111", lambda start, minus, plus, table: start - minus + plus),
+]
+
+
 OTHER_ARITHMETIC = [Wrong("M820", _of_unit_rows), Wrong("M821", _of_products)]
 
 
@@ -375,12 +448,28 @@ def _words_of_all_lengths(rng):
     raise RuntimeError("no table separates the ways of arithmetic")
 
 
+def _words_at_obtuse_angles(rng):
+    """A table in which only the three given words point towards the target at all."""
+    given = rng.normal(size=(3, 3))
+    given[2] += 2 * (given[0] - given[1])  # so that the target is long
+    target = given[0] - given[1] + given[2]
+    others = rng.normal(size=(4, 3))
+    others -= (0.5 + np.maximum(others @ target, 0))[:, None] * target / (target @ target)
+    return np.concatenate([given, others])
+
+
 def analogy_cases(rng):
     tables = [*(_eleven_words(*pair) for pair in SEPARATING), _words_of_all_lengths(rng)]
-    return [
+    drawn = [
         Case(_turned(rng, table), about=f"{len(table)} words, d = {table.shape[1]}")
         for table in tables
     ]
+    table = _words_at_obtuse_angles(rng)
+    turned = (_turned(rng, table) for _ in range(1000))
+    # Row 0, where a search may begin, is neither one of the three words nor the right one.
+    behind = next(given for given in turned if 0 not in (*given[:3], analogy(*given)))
+    about = "7 words, of which all that may win are at obtuse angles to the target"
+    return [*drawn, Case(behind, about=about)]
 
 
 # 2.8 One row for all senses
@@ -481,7 +570,7 @@ EXERCISE = Exercise(
             minutes=8,
             reference=nearest,
             cases=word_cases,
-            wrong=NEAREST,
+            wrong=[*NEAREST, *NEAREST_OTHERS],
             read=f"{PAGE}#how-near-is-near",
         ),
         Task(
@@ -493,7 +582,7 @@ EXERCISE = Exercise(
             minutes=10,
             reference=analogy,
             cases=analogy_cases,
-            wrong=[*ANALOGY, *OTHER_ARITHMETIC],
+            wrong=[*ANALOGY, *ANALOGY_OTHERS, *OTHER_ARITHMETIC],
             read=f"{PAGE}#directions-that-mean-something",
         ),
         Task(

@@ -95,6 +95,16 @@ def attends_to(grid, words, queries_in):
     return {words[i]: words[int(row.argmax())] for i, row in enumerate(table)}
 
 
+def keys_first(grid, words, queries_in):
+    """The key before the query that attends to it most."""
+    return {key: query for query, key in attends_to(grid, words, queries_in).items()}
+
+
+def indices_for_words(grid, words, queries_in):
+    attended = attends_to(grid, words, queries_in)
+    return {query: words.index(key) for query, key in attended.items()}
+
+
 def grid_cases(rng):
     def draw(sentence, queries_in, weights):
         words = sentence.split()
@@ -232,6 +242,10 @@ def two_matrices(answer, case):
     return f"your shapes are {shapes[0]} and {shapes[1]}, and d_model is {len(case.args[0])}"
 
 
+def not_one_matrix(answer, case):
+    return not np.array_equal(*(np.asarray(matrix) for matrix in answer(*case.args)))
+
+
 def not_tied(answer, case):
     there, back = both_scores(answer, case)
     undefined = np.isnan(there) or np.isnan(back)  # of which another law tells
@@ -285,9 +299,12 @@ COUNT_WRONG = [
     Wrong("M81", count_with(parameters=lambda n, d_model, d_k, d_v: d_model * (d_k + d_v))),
     Wrong("M1009", count_with(parameters=lambda n, d_model, d_k, d_v: n * (2 * d_k + d_v))),
     Wrong("M190", count_with(parameters=lambda n, d_model, d_k, d_v: 3 * d_model * d_k)),
+    Wrong("M1112", count_with(parameters=lambda n, d_model, d_k, d_v:
+                              (d_model + 1) * (2 * d_k + d_v))),
+    Wrong("M1113", lambda n, d_model, d_k, d_v: (n * n * d_k, count(n, d_model, d_k, d_v)[1])),
     Wrong("M191", count_with(scores=lambda n: n * (n + 1) // 2)),
     Wrong("M191", count_with(scores=lambda n: n * (n - 1) // 2)),
-]
+]  # fmt: skip
 
 EXERCISE = Exercise(
     chapter="04",
@@ -379,6 +396,8 @@ EXERCISE = Exercise(
                 Wrong("M84", lambda grid, words, side: attends_to(grid, words, "rows")),
                 Wrong("M84", lambda grid, words, side: attends_to(grid, words, "columns")),
                 Wrong("M84", lambda grid, words, side: attends_to(grid.T, words, side)),
+                Wrong("M1109", keys_first),
+                Wrong("M1110", indices_for_words),
             ],
             read=f"{PAGE}#how-to-read-a-grid",
         ),
@@ -409,7 +428,8 @@ EXERCISE = Exercise(
             ],
             laws=[
                 Law(None, "two matrices of one shape, (d_model, d_k)", two_matrices),
-                Law("M81", "the two scores differ", not_tied),
+                Law("M81", "W_q and W_k are two matrices", not_one_matrix),
+                Law(None, "the two scores differ", not_tied),
                 Law("M06", "it is a that looks for b", not_swapped),
                 Law(None, "a's query scores 1 with b's key, and b's query 0 with a's", looks_once),
             ],

@@ -297,7 +297,7 @@ DIVISORS = [
     Wrong("M02", lambda d_model, heads, n: d_model / heads),
     Wrong("M03", lambda d_model, heads, n: math.sqrt(d_model)),
     Wrong("M85", lambda d_model, heads, n: math.sqrt(d_model / heads * n)),
-    Wrong("M04", lambda d_model, heads, n: 1 / math.sqrt(d_model / heads)),
+    Wrong("M1114", lambda d_model, heads, n: 1 / math.sqrt(d_model / heads)),
     Wrong("M641", lambda d_model, heads, n: math.sqrt(d_model) / heads),
     Wrong("M642", lambda d_model, heads, n: math.sqrt(heads)),
     Wrong("M642", lambda d_model, heads, n: heads),
@@ -345,7 +345,13 @@ def _unsquared(mean_q, sd_q, mean_k, sd_k, d_k):
     return d_k * mean_q * mean_k, d_k * spread
 
 
+def _with_own_spread(mean_q, sd_q, mean_k, sd_k, d_k):
+    variance = (sd_q * sd_k) ** 2 + (mean_q * sd_q) ** 2 + (mean_k * sd_k) ** 2
+    return d_k * mean_q * mean_k, d_k * variance
+
+
 MOMENTS = [
+    Wrong("M1115", _with_own_spread),
     Wrong("M88", lambda mq, sq, mk, sk, d_k: (d_k * mq * mk, d_k)),
     Wrong("M88", lambda mq, sq, mk, sk, d_k: (0, d_k)),
     Wrong("M140", lambda mq, sq, mk, sk, d_k: (d_k * mq * mk, d_k * (sq * sk) ** 2)),
@@ -390,7 +396,43 @@ def _root_scale(d_k):
     return 1 / math.sqrt(d_k)
 
 
+def _scaled_late(q, K):
+    return functional.softmax_jacobian(functional.softmax(K @ q)) @ K / math.sqrt(len(q))
+
+
+def _sign_of_outer(w):
+    return np.diag(w) + np.outer(w, w)
+
+
+def _over_keys(jacobian):
+    """The root of the number of keys in the place of that of d_k."""
+
+    def wrong(q, K):
+        root = math.sqrt(len(K))
+        return jacobian(functional.softmax(K @ q / root)) @ K / root
+
+    return wrong
+
+
+def _quotient(step, back=0.0):
+    """Differences of weights over a step of the query; `back` is how far it goes the other way."""
+
+    def wrong(q, K):
+        moves = np.eye(len(q))[:, None]
+        ahead, behind = (weights(q + far * moves, K)[:, 0] for far in (step, -back))
+        return (ahead - behind).T / (step + back)
+
+    return wrong
+
+
 GRADIENT = [
+    Wrong("M1116", _scaled_late),
+    Wrong("M1118", _gradient(_root_scale, _sign_of_outer)),
+    Wrong("M85", _over_keys(functional.softmax_jacobian)),
+    Wrong("M85+M1118", _over_keys(_sign_of_outer)),
+    *(Wrong("M1117", _quotient(10.0**-n)) for n in range(6)),
+    *(Wrong("M1117", _quotient(0.0, 10.0**-n)) for n in range(6)),
+    *(Wrong("M1117", _quotient(10.0**-n, 10.0**-n)) for n in range(3)),
     Wrong("M87", _gradient(_root_scale, functional.softmax_jacobian, chained=1)),
     Wrong("M01", _gradient(lambda d_k: 1, functional.softmax_jacobian)),
     Wrong("M02", _gradient(lambda d_k: 1 / d_k, functional.softmax_jacobian)),
@@ -521,7 +563,8 @@ def _keeps_its_parameters(answer, case):
     d_model, d_k, _ = case.args
     head = answer(d_model, d_k, 0)
     lost = [name for name in NAMES if not hasattr(head, name)]
-    return not lost or f"there is no `{lost[0]}`"
+    made = "once `Head(d_model, d_k, seed)` is made"
+    return not lost or f"{made}, it has no `{lost[0]}`: make the parameters in `__init__`"
 
 
 def _same_twice(answer, case):

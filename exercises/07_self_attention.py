@@ -211,6 +211,7 @@ def stream_cases(rng):
 
 STREAM_WRONG = [
     Wrong("M34", lambda x, a, v, w: a @ v @ w),
+    Wrong("M33+M34", lambda x, a, v, w: a.T @ v @ w),
     Wrong("M35", lambda x, a, v, w: 2 * x + a @ v @ w),
     Wrong("M40", lambda x, a, v, w: x + a @ v),
     Wrong("M33", lambda x, a, v, w: x + a.T @ v @ w),
@@ -341,6 +342,17 @@ def a_speed_for_each_column(exponent):
     return answer
 
 
+def without_brackets(upside_down):
+    """The exponent is 2 alone, and what should stand in it is outside."""
+
+    def answer(n, d_model):
+        power = 1 / 10000**2 if upside_down else 10000**2
+        angles = np.outer(np.arange(n), power * np.arange(d_model // 2) / d_model)
+        return np.stack([np.sin(angles), np.cos(angles)], -1).reshape(n, d_model)
+
+    return answer
+
+
 def wave_cases(rng):
     drawn = int(rng.integers(3, 12)), 2 * int(rng.integers(4, 9))
     sizes = [(2, 4), (5, 6), (7, 2), drawn]
@@ -386,6 +398,17 @@ def this_pair_alone(query, key, n):
 
 def this_pair_and_its_swap(query, key, n):
     return this_pair_alone(query, key, n) | this_pair_alone(key, query, n)
+
+
+def along_one_way(onward):
+    """The diagonal on one side of the pair alone, the pair itself included."""
+
+    def answer(query, key, n):
+        at = np.arange(n)[:, None]
+        side = at >= query if onward else at <= query
+        return same_rotary_score(query, key, n) & side
+
+    return answer
 
 
 def the_row_of_the_query(query, key, n):
@@ -471,6 +494,8 @@ EXERCISE = Exercise(
             cases=wave_cases, read="chapters/07_self_attention_deeper.html#why-sinusoids",
             wrong=[
                 Wrong("M58", lambda n, d: waves(n, d, first=1)),
+                Wrong("M1119", without_brackets(True)),
+                Wrong("M1119", without_brackets(False)),
                 Wrong("M102", lambda n, d: waves(n, d, halves=True)),
                 Wrong("M103", lambda n, d: waves(n, d, exponent=1.0)),
                 Wrong("M481", a_speed_for_each_column(2)),
@@ -490,6 +515,8 @@ EXERCISE = Exercise(
                 Wrong("M555", lambda query, key, n: same_rotary_score(key, query, n)),
                 Wrong("M556", this_pair_alone),
                 Wrong("M557", this_pair_and_its_swap),
+                Wrong("M1120", along_one_way(True)),
+                Wrong("M1120", along_one_way(False)),
                 Wrong("M558", the_row_of_the_query),
                 Wrong("M558", the_column_of_the_key),
                 Wrong("M559", near_enough),

@@ -332,6 +332,8 @@ PADDED_WRONG = [
     Wrong("M27", lambda q, k, v, real: attend(q, k, v, real[:, None, :, None]).output),
     Wrong("M114", lambda q, k, v, real: attend(q, k, v, real).output),
     Wrong("M115", lambda q, k, v, real: attend(q, k, v, real[:, None, :]).output),
+    Wrong("M1121", lambda q, k, v, real: attend(q, k, v, real[:, :, None, None]).output),
+    Wrong("M1121", padded(by_selection, lambda real: real[:, :, None, None])),
     Wrong("M25", hidden_before_the_scale),
     Wrong("M20", padded(lambda scores, mask: softmax(np.where(mask, scores, 0.0)))),
     Wrong("M21", padded(lambda scores, mask: softmax(scores) * mask)),
@@ -376,9 +378,17 @@ def stack_cases(rng):
     plain = np.broadcast_to(np.eye(2), (2, 3, 2, 2)).copy()
     about = "2 layers; the forbidden scores of the last token are huge"
     x, projections, mask = draw(2, 4, 3).args
-    window = Case((x, projections, mask & ~np.tri(4, k=-2, dtype=bool)),
-                  about="2 layers; each token may attend to itself and the one before")  # fmt: skip
-    return [draw(2, 3, 2), draw(3, 5, 4), Case((loud, plain, masks.causal(3)), about=about), window]
+    window = Case(
+        (x, projections, mask & ~np.tri(4, k=-2, dtype=bool)),
+        about="2 layers; each token may attend to itself and the one before",
+    )
+    free = np.array([[True, False, True], [False, False, False], [True, True, False]])
+    ahead = Case(
+        (*draw(2, 3, 2).args[:2], free),
+        about="2 layers; the first token hears the last, and the second hears nothing",
+    )
+    return [draw(2, 3, 2), draw(3, 5, 4), Case((loud, plain, masks.causal(3)), about=about), window,
+            ahead]  # fmt: skip
 
 
 def drawn_stack_cases(rng):
@@ -392,6 +402,15 @@ def drawn_stack_cases(rng):
 
 def renormalised_attention(q, k, v, mask):
     return hidden_late(q @ k.T / np.sqrt(q.shape[-1]), mask, shifted=True, guarded=True) @ v
+
+
+def nan_attention(q, k, v, mask):
+    """A row that allows nothing is NaN."""
+    return by_selection(q @ k.T / np.sqrt(q.shape[-1]), mask) @ v
+
+
+def unscaled_attention(q, k, v, mask):
+    return attend(q, k, v, mask, scale=1.0).output
 
 
 def one_update_added(x, projections, mask):
@@ -427,6 +446,11 @@ STACK_WRONG = [
             x, projections, [mask] + [None] * (len(projections) - 1)
         ),
     ),
+    *(Wrong(idea, lambda x, projections, mask, attention=attention: layered(
+        x, projections, [mask] * len(projections), attention=attention))
+      for idea, attention in (("M30", nan_attention), ("M01", unscaled_attention))),
+    Wrong("M1122", lambda x, projections, mask: layered(
+        x, projections, [mask & masks.causal(len(x))] * len(projections))),
     Wrong("M24", lambda x, projections, mask: layered(x, projections, [None] * len(projections))),
     Wrong("M23", lambda x, projections, mask: layered(x, projections, [mask.T] * len(projections))),
     Wrong(
@@ -447,11 +471,13 @@ STACK_WRONG = [
             x, projections, [mask] * len(projections), attention=renormalised_attention
         ),
     ),
-]
+]  # fmt: skip
 
 
 def the_past_is_deaf(answer, case):
     x, projections, mask = case.args
+    if np.asarray(mask)[:-1, -1].any():
+        return True  # this mask lets an earlier token hear the last
     other = x + 0
     other[-1] = other[-1] + 1.0
     before, after = (np.asarray(answer(some, projections, mask)) for some in (x, other))
@@ -467,12 +493,16 @@ def is_causal(f, x):
     return unmoved(f, x, firsts=range(1, len(x)), look=lambda first: slice(0, first))
 
 
-def unmoved(f, x, firsts, look, change=lambda first: slice(first, None)):
-    """Change some tokens and compare some outputs, for each of several positions."""
+def unmoved(f, x, firsts, look, change=lambda first: slice(first, None), same=0.0):
+    """Change some tokens and compare some outputs, for each of several positions.
+
+    What is added is random, or `same` for all components.
+    """
     before = f(x)
     for first in firsts:
         other = x.copy()
-        other[change(first)] += np.random.default_rng(first).normal(size=x[change(first)].shape)
+        noise = np.random.default_rng(first).normal(size=x[change(first)].shape)
+        other[change(first)] += same or noise
         if not np.allclose(f(other)[look(first)], before[look(first)]):
             return False
     return True
@@ -545,7 +575,23 @@ def everything_before(first):
     return slice(0, first)
 
 
+def one_token(first):
+    return first
+
+
+def the_first_output(first):
+    return slice(0, 1)
+
+
 CAUSALITY_WRONG = [
+    Wrong("M230", lambda f, x: unmoved(f, x, [1], everything_before, change=one_token)),
+    Wrong("M1123", lambda f, x: True),
+    Wrong("M1124", lambda f, x: unmoved(f, x, range(1, len(x)), everything_before, same=1.0)),
+    Wrong("M230+M1124", lambda f, x: unmoved(
+        f, x, [len(x) - 1], everything_before, same=1.0)),
+    Wrong("M230+M231", lambda f, x: unmoved(f, x, [len(x) - 1], the_first_output)),
+    Wrong("M230+M231+M1124", lambda f, x: unmoved(
+        f, x, [len(x) - 1], the_first_output, same=1.0)),
     Wrong("M230", lambda f, x: unmoved(f, x, [len(x) - 1], everything_before)),
     Wrong("M230", lambda f, x: any(
         unmoved(f, x, [first], everything_before) for first in range(1, len(x)))),
@@ -616,6 +662,21 @@ def log_of_softmax(weigh):
     return logarithm
 
 
+def with_floor(floor, clipped):
+    """Logarithms of probabilities that are never below some small number."""
+
+    def logarithm(logits):
+        weights = softmax(logits)
+        return np.log(np.maximum(weights, floor) if clipped else weights + floor)
+
+    return logarithm
+
+
+FLOORS = [
+    with_floor(10.0**-digits, clipped)
+    for digits in (6, 7, 8, 9, 10, 12, 15, 16)
+    for clipped in (True, False)
+]
 LOSSES = {
     "M60": lambda tokens, real: {"counted": real, "by": 0},
     "M61": lambda tokens, real: {"counted": real[2:], "by": 2},
@@ -637,6 +698,8 @@ LOSS_WRONG = [
         for idea, choose in LOSSES.items()
         for log in (log_softmax, log_of_softmax(softmax), log_of_softmax(raw_softmax))
     ),
+    *(Wrong("M1125", with_loss(lambda tokens, real: {"counted": real[1:]}, log))
+      for log in FLOORS),
     Wrong("M93", lambda logits, tokens, real: shifted_loss(
         logits, tokens, real[1:], log=log_of_softmax(softmax))),
     Wrong("M93+M13", lambda logits, tokens, real: shifted_loss(
@@ -677,6 +740,14 @@ def last_of_each_word(logits, tokens):
     change[np.arange(len(rows)), tokens[1:]] -= 1
     total = np.zeros_like(logits)
     total[rows] += change
+    return total / len(rows)
+
+
+def one_of_each_pair(logits, tokens):
+    """The gradient of probabilities added with `+=` at the words, and 1 subtracted at the pairs."""
+    rows, total = tokens[:-1], np.zeros_like(logits)
+    total[rows] += softmax(logits[rows])
+    total[rows, tokens[1:]] -= 1
     return total / len(rows)
 
 
@@ -725,6 +796,8 @@ BIGRAM_WRONG = [
         tokens, words, steps, learning_rate, gradient, once=True)),
     Wrong("M586", lambda tokens, words, steps, learning_rate: trained(
         tokens, words, steps, learning_rate, last_of_each_word)),
+    Wrong("M586", lambda tokens, words, steps, learning_rate: trained(
+        tokens, words, steps, learning_rate, one_of_each_pair)),
     Wrong("M955", lambda tokens, words, steps, learning_rate: trained(
         tokens, words, steps, learning_rate, mean_of_each_word)),
     Wrong("M587", lambda *given: pair_by_pair(*given)),

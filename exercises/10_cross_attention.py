@@ -58,7 +58,7 @@ SHAPES_WRONG = [
     Wrong("M130", but(
         w_k=lambda nt, ns, d, s, k, v: (d, k), w_v=lambda nt, ns, d, s, k, v: (d, v))),
     Wrong("M131", but(output=lambda nt, ns, d, s, k, v: (ns, v))),
-    Wrong("M06", but(weights=lambda nt, ns, d, s, k, v: (ns, nt))),
+    Wrong("M1126", but(weights=lambda nt, ns, d, s, k, v: (ns, nt))),
     Wrong("M46", but(
         w_k=lambda nt, ns, d, s, k, v: (d, k), weights=lambda nt, ns, d, s, k, v: (nt, nt))),
     Wrong("M45", but(w_v=lambda nt, ns, d, s, k, v: (d, v))),
@@ -73,9 +73,9 @@ SHAPES_WRONG = [
         w_q=lambda nt, ns, d, s, k, v: (s, k), w_k=lambda nt, ns, d, s, k, v: (d, k),
         w_v=lambda nt, ns, d, s, k, v: (d, v), weights=lambda nt, ns, d, s, k, v: (ns, nt),
         output=lambda nt, ns, d, s, k, v: (ns, v))),
-    Wrong("M06+M131", but(
+    Wrong("M1126+M131", but(
         weights=lambda nt, ns, d, s, k, v: (ns, nt), output=lambda nt, ns, d, s, k, v: (ns, v))),
-    Wrong("M10", but(
+    Wrong("M1127", but(
         w_q=lambda nt, ns, d, s, k, v: (k, d), w_k=lambda nt, ns, d, s, k, v: (k, s),
         w_v=lambda nt, ns, d, s, k, v: (v, s))),
     Wrong("M313", but(
@@ -126,6 +126,9 @@ CROSS_WRONG = [
     Wrong("M46+M47", lambda x, s, q, k, v: mixed(s @ q, x @ k, s @ v)),
     Wrong("M45+M46+M47", lambda x, s, q, k, v: mixed(s @ q, x @ k, x @ v)),
     Wrong("M08", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ k)),
+    *(Wrong(ideas, lambda x, s, q, k, v, divide=divide: softmax(
+        (x @ q) @ (s @ k).T / (np.sqrt(q.shape[-1]) if divide else 1)) @ (s @ v))
+      for ideas, divide in (("M482", True), ("M01+M482", False))),
     Wrong("M01", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=1)),
     Wrong("M02", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=q.shape[-1] ** 2)),
     Wrong("M03", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=x.shape[-1])),
@@ -166,7 +169,12 @@ def masked_cases(rng):
         q, k, v = (rng.normal(size=shape) for shape in shapes)
         return Case((q, k, v, np.array(lengths)), about=about)
 
-    return [draw(2, 3, 4, 5, [2]), draw(3, 5, 4, 2, [5, 2]), draw(7, 3, 2, 5, [1, 3])]
+    return [
+        draw(2, 3, 2, 2, [1, 2]),
+        draw(2, 3, 4, 5, [2]),
+        draw(3, 5, 4, 2, [5, 2]),
+        draw(7, 3, 2, 5, [1, 3]),
+    ]
 
 
 def hidden(allowed, *, fill=None):
@@ -202,7 +210,14 @@ def for_all(length):
     return lambda query, key, lengths: real(query, key, 0 * lengths + length(lengths))
 
 
+def short_targets(q, k, v, lengths):
+    """The right output, but 0 for each target token beyond the length of its source."""
+    shown = np.arange(q.shape[1]) < lengths[:, None]
+    return masked_cross(q, k, v, lengths) * shown[..., None]
+
+
 MASK_WRONG = [
+    Wrong("M1128", short_targets),
     Wrong("M49", lambda q, k, v, lengths: attend(q, k, v).output),
     Wrong("M48", hidden(lambda q, k, n: real(q, k, n) & past(q, k, n))),
     Wrong("M48+M49", hidden(past)),
@@ -244,7 +259,20 @@ def shift_cases(rng):
     return [draw(1, 3, 0), draw(2, 5, 0), draw(3, 2, 31)]
 
 
+def start_in_one_row(roll_axis):
+    """The words rolled, and the start put over the whole first sentence."""
+
+    def wrong(answers, start):
+        rolled = np.roll(answers, 1, axis=roll_axis)
+        rolled[0] = start
+        return rolled
+
+    return wrong
+
+
 SHIFT_WRONG = [
+    Wrong("M1129", start_in_one_row(1)),
+    Wrong("M311+M1129", start_in_one_row(None)),
     Wrong("M310", lambda answers, start: answers.copy()),
     Wrong("M310", lambda answers, start: np.concatenate(
         [np.full((len(answers), 1), start), answers[:, 1:]], axis=1)),
@@ -316,6 +344,13 @@ def without_reading(encode, step, source, end, longest):
     return greedy(lambda source: source, step, source, end, longest)
 
 
+def the_best_score(encode, step, source, end, longest):
+    memory, written = encode(source), []
+    while len(written) < longest and (not written or written[-1] != end):
+        written.append(float(max(step(memory, written))))
+    return written
+
+
 def read_once(answer, case):
     encode, *rest = case.args
     calls = []
@@ -372,6 +407,9 @@ RATE_WRONG = [
     Wrong("M318", lambda a, s, p: 1 - np.mean(precision_and_recall(a, s, p))),
     Wrong("M318", lambda a, s, p: 1 - 2 / sum(1 / x for x in precision_and_recall(a, s, p))),
     Wrong("M151", lambda a, s, p: ((a & s).sum() + (a & p).sum()) / (a.sum() + s.sum())),
+    Wrong("M1131", lambda a, s, p: 1 - (a & s).sum() + (a & p).sum() / a.sum() + s.sum()),
+    Wrong("M1131", lambda a, s, p: 1 - ((a & s).sum() + (a & p).sum() / a.sum() + s.sum())),
+    Wrong("M1131", lambda a, s, p: 1 - ((a & s).sum() + (a & p).sum()) / a.sum() + s.sum()),
     Wrong("M1058", lambda a, s, p: 1 - (a & s).sum() + (a & p).sum() / (a.sum() + s.sum())),
     Wrong("M1058", lambda a, s, p: 1 - ((a & s).sum() + (a & p).sum() / (a.sum() + s.sum()))),
 ]
@@ -449,6 +487,7 @@ EXERCISE = Exercise(
             read=f"{DEEPER}#read-once-write-many-times",
             wrong=[
                 Wrong("M135", with_the_last_word),
+                Wrong("M1130", the_best_score),
                 Wrong("M136", reading_again),
                 Wrong("M137", lambda encode, step, source, end, longest: greedy(
                     encode, step, source, None, longest)),

@@ -196,6 +196,7 @@ LARGER_WRONG = [
     Wrong("M1002", network([[1, 0], [-1, 1]], [[1], [1]], [0, 100], -100)),
     Wrong("M1002", network([[1, 0], [-1, 1]], [[1], [1]], [0, 1000], -1000)),
     Wrong("M866", network([[0.5, 0.5, 0.5], [0.5, -0.5, 0.5]], [[1], [1], [0]])),
+    Wrong("M1140", network([[1, -1, 1, -1], [1, -1, -1, 1]], [[1], [-1], [1], [1]])),
     Wrong("M867", network([[1, 0, 0], [-1, 1, -1]], [[-1], [1], [-1]])),
     Wrong("M867", network([[-1, 1, -1], [1, 0, 0]], [[-1], [1], [-1]])),
     Wrong("M868", network([[1, -1], [-1, 1]], [[1], [1]])),
@@ -241,9 +242,14 @@ def one_residual(x, attention, feed_forward, norm_1, norm_2):
     return x + feed_forward(norm_2(attention(norm_1(x))))
 
 
+def first_change_lost_one_norm(x, attention, feed_forward, norm_1, norm_2):
+    return first_change_lost(x, attention, feed_forward, norm_1, norm_1)
+
+
 ORDER_WRONG = [
     *(Wrong(idea, frame) for idea, frame in FRAMES),
     Wrong("M1085", one_residual),
+    Wrong("M229+M244", first_change_lost_one_norm),
 ]
 
 
@@ -278,7 +284,7 @@ DROPOUT_WRONG = [
     Wrong("M245", dropped(lambda x, keep, rate: x * keep * (1 + rate))),
     Wrong("M957", dropped(lambda x, keep, rate: x * keep / rate)),
     Wrong("M245", dropped(lambda x, keep, rate: x * keep / np.sqrt(1 - rate))),
-    Wrong("M245", dropped(lambda x, keep, rate: x * keep / keep.mean())),
+    Wrong("M1142", dropped(lambda x, keep, rate: x * keep / keep.mean())),
     Wrong("M245", dropped(lambda x, keep, rate: x * keep, lambda x, rate: x * (1 - rate))),
     Wrong("M245", dropped(lambda x, keep, rate: x * keep, lambda x, rate: x * rate)),
     Wrong("M245", dropped(lambda *args: dropout(*args, True), lambda x, rate: x / (1 - rate))),
@@ -482,6 +488,11 @@ def start_shrunk(start, added, blocks, scaled):
     return stream_variance(start, added, blocks, False) / (2 * blocks if scaled else 1)
 
 
+def deviations_added(start, added, blocks, scaled):
+    each = np.sqrt(added / (2 * blocks) if scaled else added)
+    return (np.sqrt(start) + 2 * blocks * each) ** 2
+
+
 GROWTH_WRONG = [
     Wrong("M248", one_change), Wrong("M248", one_change_shrunk(1)),
     Wrong("M248", one_change_shrunk(1, number=2)), Wrong("M248+M249", one_change_shrunk(0.5)),
@@ -492,6 +503,7 @@ GROWTH_WRONG = [
     Wrong("M198", lambda start, added, blocks, scaled: stream_variance(start, added, blocks, 0)),
     Wrong("M199", start_shrunk), Wrong("M199", lambda start, *rest: stream_variance(0, *rest)),
     Wrong("M89", lambda *args: np.sqrt(stream_variance(*args))),
+    Wrong("M1143", deviations_added),
 ]  # fmt: skip
 
 

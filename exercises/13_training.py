@@ -332,6 +332,11 @@ def step_for_each(weights, parts, longest, rate):
                   joined=summed, last=lambda gradients, longest: gradients)  # fmt: skip
 
 
+def by_square(gradients, longest):
+    """The sum of the squares, without its root, for the norm."""
+    return clip(gradients, longest, norm=norm_of(gradients) ** 2)
+
+
 def scaled(factor):
     """Another factor, from the gradients and the longest norm."""
 
@@ -520,6 +525,7 @@ EXERCISE = Exercise(
                 Wrong("M264", rate_with(rise=lambda k, n: k / n)),
                 Wrong("M264", rate_with(rise=lambda k, n: (k + 1) / (n + 1))),
                 Wrong("M264", rate_with(rise=lambda k, n: k / (n - 1))),
+                Wrong("M264", rate_with(rise=lambda k, n: k / n, fall=over_one_step_less)),
                 Wrong("M264", rate_with(fall=late)),
                 Wrong("M264", counted(lambda k, all, n: (k - n) / (all - n - 1))),
                 Wrong("M264", rate_with(last=1)),
@@ -658,6 +664,7 @@ EXERCISE = Exercise(
                 Wrong("M275", clip_step),
                 Wrong("M273", lambda *args: update(*args, last=clip_rows)),
                 Wrong("M271", lambda *args: update(*args, joined=summed)),
+                Wrong("M271+M275", lambda *args: update(*args, joined=summed, last=by_square)),
                 Wrong("M371", lambda weights, parts, longest, rate: update(
                     weights, parts, longest, -rate)),
                 Wrong("M371", lambda weights, parts, longest, rate: update(

@@ -197,6 +197,7 @@ TOTAL_WRONG = [
     Wrong("M301", lambda *sizes: total(*sizes, word_bias=1 - sizes[-2])),
     Wrong("M301", lambda *sizes: total(*sizes, word_bias=1)),
     Wrong("M57", counted(positions=0)),
+    Wrong("M354+M57", counted(tables=lambda tied: 1 + tied, positions=0)),
     Wrong("M56", counted(last=0)),
     Wrong("M127", counted(maps=3)),
     Wrong("M127", counted(maps=3, map_biases=(3, 1, 1))),

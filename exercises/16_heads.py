@@ -170,6 +170,11 @@ def bias_of_each(count):
     return lambda scores, *rest: switch_off(scores, *rest, bias=count(len(scores)))
 
 
+def rows_moved_up(scores, values, w_o, b_o, head):
+    joined = merge_heads(np.delete(softmax(scores) @ values, head, axis=0))
+    return joined @ w_o[: joined.shape[-1]] + b_o
+
+
 def off_in_columns(scores, values, w_o, b_o, head):
     wide = w_o.shape[1] // len(scores)
     kept = np.arange(w_o.shape[1]) // wide != head
@@ -216,6 +221,10 @@ def one_at_a_time(outputs):
 
 def root_mean_square(x):
     return np.sqrt((x * x).mean(-1))
+
+
+def by_length(rest, adds):
+    return np.linalg.norm(rest + adds.sum(0))
 
 
 def by_layer_norm(rest, outputs, w_o, unembed, right, wrong, *, centred=True):
@@ -529,6 +538,25 @@ def one_memory(*args):
         outputs, dict.fromkeys(seen, seen[1]), *rest))  # fmt: skip
 
 
+def leaves_the_outputs(answer, case):
+    """Whether no hook changes what it is given, whatever it returns."""
+    model, *rest = case.args
+    changed = set()
+
+    def watched(ids, hook=None):
+        def asked(layer, outputs):
+            before = np.array(outputs)
+            returned = hook(layer, outputs)
+            if not np.array_equal(before, np.array(outputs)):
+                changed.add(layer)
+            return returned
+
+        return model(ids, asked if hook else None)
+
+    answer(watched, *rest)
+    return not changed or f"one changes the array of layer {min(changed)}"
+
+
 OTHER_PLACES = [
     lambda head, position, n, width, d_v: (slice(None), own(head, d_v)),
     lambda head, position, n, width, d_v: (position, slice(None)),
@@ -629,6 +657,11 @@ def by_dot_product(x, labels, control, train):
 def control_in_training(x, labels, control, train):
     on_labels = accuracy(x, labels, train, ~train)
     return on_labels, on_labels - accuracy(x, control, train, train)
+
+
+def control_on_the_labels(x, labels, control, train):
+    on_labels = accuracy(x, labels, train, ~train)
+    return on_labels, on_labels - np.mean((nearest_mean(x, control, train) == labels)[~train])
 
 
 def gap_of_training(x, labels, control, train):
@@ -762,6 +795,10 @@ EXERCISE = Exercise(
                 Wrong("M403", previous_by(strongest_at(to_previous))),
                 Wrong("M403", sink_by(strongest_at(to_first))),
                 Wrong("M403", previous_by(lambda weights: weights[1:].max(1).mean())),
+                Wrong("M1154", lambda weights: habits(weights)[::-1]),
+                Wrong("M400+M1154", lambda weights: (
+                    weights[1:, 0].sum() / len(weights),
+                    np.diag(weights, -1).sum() / len(weights))),
                 Wrong("M404", lambda weights: (np.diag(weights, -1).sum(), weights[1:, 0].sum())),
                 Wrong("M404", previous_by(lambda weights: np.diag(weights, -1).sum())),
                 Wrong("M404", sink_by(lambda weights: weights[1:, 0].sum())),
@@ -795,7 +832,7 @@ EXERCISE = Exercise(
             wrong=[
                 Wrong("M410", with_scores(lambda scores: 0 * np.nan_to_num(scores, neginf=0))),
                 Wrong("M410", with_scores(lambda scores: np.where(np.isinf(scores), scores, 0))),
-                Wrong("M30", with_scores(lambda scores: np.full_like(scores, -np.inf))),
+                Wrong("M1144", with_scores(lambda scores: np.full_like(scores, -np.inf))),
                 Wrong("M411", off_with(quiet=lambda outputs, head: silenced(
                     outputs, head, len(outputs) / (len(outputs) - 1)))),
                 Wrong("M39", off_with(quiet=every_other)),
@@ -804,6 +841,7 @@ EXERCISE = Exercise(
                 Wrong("M1090", bias_of_each(lambda heads: heads - 1)),
                 Wrong("M1090", bias_of_each(lambda heads: heads)),
                 Wrong("M1091", one_column_off),
+                Wrong("M1145", rows_moved_up),
                 Wrong("M121", off_with(quiet=lambda outputs, head: (
                     outputs - silenced(outputs, head)))),
                 *(Wrong("M129", off_with(quiet=quiet)) for quiet in (
@@ -826,6 +864,9 @@ EXERCISE = Exercise(
                 Wrong("M850", share_with_divisor(lambda rest, adds: 1.0)),
                 Wrong("M1092", share_with_divisor(
                     lambda rest, adds: root_mean_square(rest + adds.sum(0)) ** 2)),
+                Wrong("M1146", share_with_divisor(by_length)),
+                Wrong("M1146+M853", lambda *args: attribution(
+                    *args, divisor=by_length, column=lambda unembed, right, _: unembed[:, right])),
                 Wrong("M851", share_with_divisor(lambda rest, adds: root_mean_square(adds))),
                 Wrong("M852", share_with_divisor(lambda rest, adds: root_mean_square(rest))),
                 Wrong("M852", share_with_divisor(lambda rest, adds: root_mean_square(adds.sum(0)))),
@@ -902,6 +943,8 @@ EXERCISE = Exercise(
             minutes=20, reference=restored, cases=run_cases,
             graded_cases=drawn_run_cases,
             read=f"{DEEPER}#patch-which-path-does-the-fact-take",
+            laws=[Law("M1148", "your hooks leave the array that they are given as it is",
+                      leaves_the_outputs)],
             wrong=[
                 *(Wrong("M424", share_with(share, swap=True)) for share in (
                     None,
@@ -942,6 +985,7 @@ EXERCISE = Exercise(
                 Wrong("M958", numbers_of_the_means),
                 Wrong("M1056", by_dot_product),
                 Wrong("M427", control_in_training),
+                Wrong("M1147", control_on_the_labels),
                 Wrong("M428", gap_of_training),
                 Wrong("M428", chance_taken_off),
                 Wrong("M428", commonest_taken_off),
@@ -960,6 +1004,9 @@ EXERCISE = Exercise(
                 Wrong("M858", pairs_with(letters="aid,bjd->baij")),
                 Wrong("M859", pairs_with(letters="aid,bjd->abji")),
                 Wrong("M01", pairs_with(divisor=lambda d_k: 1)),
+                *(Wrong(f"M01+{idea}", pairs_with(divisor=lambda d_k: 1, letters=letters))
+                  for idea, letters in (
+                      ("M858", "aid,bjd->baij"), ("M859", "aid,bjd->abji"))),
                 Wrong("M02", pairs_with(divisor=lambda d_k: d_k)),
                 Wrong("M03", lambda parts, w_q, w_k: (
                     score_parts(parts, w_q, w_k) * math.sqrt(w_q.shape[-1] / len(w_q)))),

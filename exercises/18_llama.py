@@ -92,8 +92,13 @@ def square_as_given(x, gain, eps):
     return x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) * gain
 
 
+def by_the_largest(x, gain, eps):
+    return rms_norm(x / np.abs(x).max(-1, keepdims=True), gain, eps)
+
+
 NORM_WRONG = [
     Wrong("M497", square_as_given),  # pytorch/pytorch/pull/133085, xlite-dev/LeetCUDA/pull/335
+    Wrong("M1152", by_the_largest),
     Wrong("M486", changed(rms_norm, centre=True)),
     Wrong("M487", by_the_deviation),
     Wrong("M488", norm_wrong),  # NVIDIA/TransformerEngine/pull/364, tile-ai/tilelang/pull/1243
@@ -310,6 +315,8 @@ NEIGHBOURS_WRONG = [
         for idea, changes in [*TURNED_WRONG, SINE_FOR_COSINE]
     ),
     Wrong("M813", rotate),
+    Wrong("M513+M813", changed(rotate, turned=back)),
+    Wrong("M513+M814", changed(rotate, apart=halves, join=from_neighbours, turned=back)),
     Wrong("M814", changed(rotate, apart=neighbours, join=from_halves)),
     Wrong("M814", changed(rotate, apart=halves, join=from_neighbours)),
     # raiyanyahya/how-to-train-your-gpt/issues/6
@@ -714,10 +721,16 @@ def same_scores(answer, case):
     )
 
 
+def in_blocks_of_heads(w, heads):
+    blocks = [w[start : start + heads] for start in range(0, len(w), heads)]
+    return np.vstack([part for block in blocks for part in (block[::2], block[1::2])])
+
+
 REORDER_WRONG = [
     Wrong("M539", changed(to_halves, order=opposite)),  # InternLM/lmdeploy/issues/2639
     Wrong("M540", lambda w, heads: to_halves(w, 1)),
     Wrong("M540", heads_last),
+    Wrong("M1153", in_blocks_of_heads),
     Wrong("M541", columns),
     Wrong("M541", lambda w, heads: to_halves(w.T, 1).T),
     Wrong("M542", changed(to_halves, order=odd_first)),

@@ -108,7 +108,7 @@ FRAMES = [
     ("M187", change_read),
     ("M34", times_kept(0, 0)),
     ("M34", times_kept(0, 1)),
-    ("M34", times_kept(1, 0)),
+    ("M1151", times_kept(1, 0)),
     ("M35", times_kept(2, 2)),
     ("M35", times_kept(2, 1)),
     ("M35", times_kept(1, 2)),

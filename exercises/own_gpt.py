@@ -4,6 +4,7 @@ What trains is judged in words, so a mistake is shown by a model or a report tha
 to name "trained too little", no model is trained too little.
 """
 
+import functools
 import math
 
 import numpy as np
@@ -170,6 +171,15 @@ def only_new(ids, p, heads, cache):
                     for pair in zip(cache, new, strict=True)] if cache else new  # fmt: skip
 
 
+def last_part_kept(ids, p, heads, cache, counted=True):
+    """Each part looks back at one part; with `counted`, at the positions of the whole text."""
+    before, stored = cache or (0, None)
+    at = before if counted else length(stored)
+    logits, new = read_on(ids, p, heads, stored, start=lambda _: at)
+    last = [[part[..., -len(ids) :, :] for part in both] for both in new]
+    return logits, (before + len(ids), last)
+
+
 def text_kept(ids, p, heads, cache):
     """All that was read, read again."""
     text = ids if cache is None else np.concatenate([cache, ids])
@@ -200,6 +210,8 @@ READ_WRONG = [
     ("M933", text_kept),
     ("M934", reading_with(kept=lambda cache, i: cache[0])),
     ("M934", reading_with(kept=lambda cache, i: cache[-1])),
+    ("M1149", last_part_kept),
+    ("M1149", functools.partial(last_part_kept, counted=False)),
 ]
 
 
@@ -260,12 +272,28 @@ def forgetful(step, *rest):
     return write(lambda ids, cache: step(ids, None), *rest)
 
 
-def read_twice(step, ids, new, temperature, top_p, draws):
+def first_to_reach(weights, top_p):
+    """Up to the first sum that reaches top_p; rounded, none may reach 1, and then one is kept."""
+    return int((weights.cumsum() >= top_p).argmax()) + 1
+
+
+def in_order_of_ids(logits, temperature, top_p, draw):
+    """The same nucleus, whose tokens stand in the order of their ids."""
+    if temperature == 0:
+        return int(logits.argmax())
+    weights = softmax(logits / temperature)
+    likeliest_first = np.argsort(-weights)
+    kept = np.sort(likeliest_first[: nucleus(weights[likeliest_first], top_p)])
+    sums = weights[kept].cumsum() / weights[kept].sum()
+    return int(kept[min(int((sums <= draw).sum()), len(kept) - 1)])
+
+
+def read_twice(step, ids, new, temperature, top_p, draws, keep=nucleus):
     """The whole text, to a model that has most of it in its cache already."""
     text, cache = list(ids), None
     for draw in draws[:new]:
         logits, cache = step(np.array(text), cache)
-        text.append(pick(np.asarray(logits)[-1], temperature, top_p, float(draw)))
+        text.append(pick(np.asarray(logits)[-1], temperature, top_p, float(draw), keep=keep))
     return np.array(text)
 
 
@@ -277,9 +305,11 @@ WRITE_WRONG = [
     ("M935", writing_with(cached=False)),
     ("M440", forgetful),
     ("M936", read_twice),
+    ("M936", functools.partial(read_twice, keep=first_to_reach)),
     ("M441", writing_with(row=0)),
     ("M442", lambda step, ids, *rest: write(step, ids, *rest)[len(ids):]),
     ("M443", lambda step, ids, new, *rest: write(step, ids, new - 1, *rest)),
+    ("M1150", lambda *args: write(*args, choose=in_order_of_ids)),
     ("M937", lambda *args: write(*args, choose=likeliest)),
     ("M938", writing_with(ids=False)),
     ("M92", writing_with(cool=lambda z, t: z * t)),

@@ -34,6 +34,9 @@ def describe_numbers(
     first = failing[0]
     if swapped := part_or_order(first.truth.value, first.outcome.value, task.tolerance):
         return swapped
+    wanted = first.truth.value.as_numbers()
+    if wanted is not None and first.outcome.value.count_of(wanted.shape):
+        return ""  # the axis that is one too many is that of the results
     for name, expected, got in array_pairs(first.truth.value, first.outcome.value):
         triples = [
             (compared.case, wanted, came)

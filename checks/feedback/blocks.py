@@ -32,6 +32,20 @@ def value_block(name: str, node: Node) -> Shown:
     return Shown(f"{name}{shape}", node_text(node))
 
 
+def both_blocks(expected: Node, got: Node) -> tuple[Shown, Shown]:
+    """The right value and that of the answer; two numbers with the digits in which they differ."""
+    blocks = value_block("expected", expected), value_block("your answer", got)
+    pair = [node.as_numbers() for node in (expected, got)]
+    single = [each.values for each in pair if each is not None and each.shape == ()]
+    if blocks[0].body != blocks[1].body or len(single) < 2:
+        return blocks
+    for digits in range(4, 18):
+        words = [number(value[()], digits) for value in single]
+        if words[0] != words[1]:
+            return Shown("expected", words[0]), Shown("your answer", words[1])
+    return blocks
+
+
 def node_text(node: Node) -> str:
     """A node as short text: rounded numbers, or its kind where there are too many."""
     numbers = node.as_numbers()
@@ -85,7 +99,7 @@ def numbers_text(numbers: Numbers) -> str:
     if values is None or values.size > MOST_SHOWN:
         return f"{numbers.dtype} array of shape {numbers.shape}"
     if values.shape == ():
-        return number(values[()])
+        return _whole_word(values[()])
     words = values.astype(object)
     fewest = _digits(values)
     for row in np.ndindex(values.shape[:-1]):
@@ -95,6 +109,14 @@ def numbers_text(numbers: Numbers) -> str:
         words, formatter={"all": lambda word: str(word).rjust(width)}, max_line_width=100
     )
     return text.replace("\n\n", "\n")
+
+
+def _whole_word(value: np.generic) -> str:
+    """A single number: all of its digits if they are few, as those of a number that was typed."""
+    words = [number(value, digits) for digits in range(3, 7)]
+    if value.dtype.kind != "f":
+        return words[0]
+    return next((word for word in words if float(word) == float(value)), words[0])
 
 
 def _digits(values: np.ndarray) -> int:

@@ -13,12 +13,14 @@ from typing import Any
 from checks.differences.axes import right_results
 from checks.differences.describe import capital, describe_numbers
 from checks.differences.entries import about_entries, about_others, about_parts, about_size
-from checks.feedback.blocks import value_block
+from checks.feedback.blocks import both_blocks
 from checks.feedback.library_errors import (
     about_index,
     about_integers,
     about_library,
     about_nothing,
+    about_own_names,
+    about_truth,
 )
 from checks.feedback.named_ideas import named_ideas
 from checks.feedback.shape_errors import about_shapes
@@ -93,8 +95,7 @@ def _wrong_result(task: Task, trial: Trial, failing: list[Compared]) -> Verdict:
     blocks = _case_blocks(task, failing[0].case)
     if got.status == Status.RETURNED:
         # The value of a value task is not shown: it is what the learner should find.
-        right = () if task.is_value else (value_block("expected", expected.value),)
-        blocks["sides"] = (*right, value_block("your answer", got.value))
+        blocks["sides"] = both_blocks(expected.value, got.value)[task.is_value :]
     if got.changed and any(map(callable, failing[0].case.args)):
         # Between two calls of a function that it is given, the answer changed what it compares.
         return argument_changed(task, failing[0].case, got)
@@ -144,8 +145,12 @@ def _elsewhere_right(trial: Trial) -> str:
 
 def _raised(task: Task, got: Outcome, blocks: dict[str, Any]) -> Verdict:
     mistake = got.mistake
-    asked = about_integers, about_nothing, about_index
-    other = (about_library(task, mistake), *(about(mistake) for about in asked))
+    asked = about_integers, about_nothing, about_index, about_truth
+    of_task = about_library, about_own_names
+    other = (
+        *(about(task, mistake) for about in of_task),
+        *(about(mistake) for about in asked),
+    )
     sentences = (about_shapes(mistake), error_words(mistake), *other)
     sentences = filter(None, sentences)
     return make_verdict(task, Status.RAISED, *sentences, mistake=mistake, **blocks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 
 from checks.run import nodes
@@ -26,7 +27,12 @@ EMPTY = re.compile(
     r"\(\) (?:arg is an empty sequence|iterable argument is empty)|zero-size array to reduction"
     r"|arg(?:max|min) of an empty sequence|reduction dim to be specified for input\.numel\(\) == 0"
 )
+UNKNOWN = re.compile(r"name '(\w+)' is not defined")
 OUTSIDE = re.compile(r"index (\d+) is out of bounds for (?:axis|dimension) \d+ with size (\d+)")
+OF_ARRAYS = re.compile(
+    r"truth value of an array with more than one|Boolean value of Tensor with more than one"
+)
+WORDS = {"and": "&", "or": "|", "not": "~"}
 LACKING = re.compile(r"No module named '(torch|scipy)\b")
 # What learners write of torch and NumPy lacks, for where torch is not installed.
 METHODS = """
@@ -125,6 +131,33 @@ def about_nothing(mistake: Mistake) -> str:
     if not EMPTY.search(mistake.message):
         return ""
     return "The smallest or largest of no numbers was asked for: which condition left none?"
+
+
+def about_truth(mistake: Mistake) -> str:
+    """A sentence on `and`, `or` and `not`, which ask a whole array for one True or False."""
+    if not OF_ARRAYS.search(mistake.message):
+        return ""
+    used = [word for word in WORDS if re.search(rf"\b{word}\b(?! in\b)", mistake.line or "")]
+    if not used:
+        return ""
+    symbol = WORDS[used[0]]
+    return (
+        f"`{used[0]}` asks for one True or False; `{symbol}` works on arrays element by element. "
+        f"`{symbol}` binds before comparisons: put these in brackets."
+    )
+
+
+def about_own_names(task: Task, mistake: Mistake) -> str:
+    """A sentence on an argument of `__init__` that another method asks for."""
+    name = UNKNOWN.search(mistake.message)
+    if not (name and mistake.type == "NameError" and isinstance(task.reference, type)):
+        return ""
+    if name[1] not in inspect.signature(task.reference).parameters:
+        return ""
+    return (
+        f"`{name[1]}` comes to `__init__`; another method sees only what is kept: "
+        f"write `self.{name[1]} = {name[1]}` there, and `self.{name[1]}` here."
+    )
 
 
 def about_index(mistake: Mistake) -> str:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from checks.locate.answer_steps import Step, steps_of
+from checks.locate.answer_steps import MOST_NOTES, MOST_OF_A_STEP, Step, steps_of
 from checks.locate.readings import equal, readings
 from checks.locate.reference_steps import Intermediate, intermediates, telling
 from checks.locate.relations import relation_of
 from checks.run.call import Elsewhere
 from checks.run.trial import Compared
 from checks.status import Status
-from checks.task import Task
+from checks.task import Case, Task
 
-LONGEST = 60  # letters of a line_words line
+LONGEST = 60  # letters of a quoted line
 MOST_CASES = 4
 RESULT = "the result"
 UNSET = re.compile(r"\bempty(_like)?\(")
@@ -39,6 +39,22 @@ class Walk:
                     return n, step
         return -1, None
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether a turn between the first and the last gives a truth after the last right one.
+
+        Then that one is not where the answer leaves the truth.
+        """
+        between = (value for step in self.steps for value in step.values[1:-1])
+        rest = self.truths[self.last_right[0] + 1 :]
+        return any(equal(value, truth.value) for value in between for truth in rest)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every value of the answer was noted."""
+        counts = [len(step.values) for step in self.steps]
+        return sum(counts) < MOST_NOTES and max(counts, default=0) < MOST_OF_A_STEP
+
 
 def gives(step: Step, truth: Intermediate) -> bool:
     """Whether a step gives these numbers, at once or row by row.
@@ -47,7 +63,11 @@ def gives(step: Step, truth: Intermediate) -> bool:
     """
     if UNSET.search(step.text):
         return False
-    return any(equal(values, truth.value) for values in readings(step, truth.value))
+    return any(
+        equal(values, wanted)
+        for wanted in (truth.value, *truth.dressed)
+        for values in readings(step, wanted)
+    )
 
 
 def located(
@@ -68,7 +88,7 @@ def located(
     if task.is_value or isinstance(answer, Elsewhere):
         return ()
     walks = [_walk(task, library, wrong, answer) for wrong in failing[:MOST_CASES]]
-    walks = [walk for walk in walks if walk.truths and walk.steps]
+    walks = [walk for walk in walks if walk.truths and walk.steps and not walk.goes_on]
     if not walks:
         return ()
     clearest = min(walks, key=lambda walk: walk.last_right[0] - len(walk.truths))
@@ -117,15 +137,24 @@ def _words(
         return
     if step:
         turn = " in its first turn" if _is_first_turn(step, walk.truths[n]) else ""
-        yield f"Your {line_words(step)} is right{turn}: {_these(walk.truths[n].name)}."
+        dressed = ", with a gain and a bias" if _is_dressed(step, walk.truths[n]) else ""
+        yield f"Your {line_words(step)} is right{turn}: {_these(walk.truths[n].name)}{dressed}."
     if not raised:
         yield from _departure(task, walk, others, alone)
 
 
 def _is_first_turn(step: Step, truth: Intermediate) -> bool:
     """Whether a step in a loop gives these numbers in its first turn, and others at the end."""
-    first, last = (equal(step.values[turn], truth.value) for turn in (0, -1))
+    first, last = (
+        any(equal(step.values[turn], wanted) for wanted in (truth.value, *truth.dressed))
+        for turn in (0, -1)
+    )
     return first and not last
+
+
+def _is_dressed(step: Step, truth: Intermediate) -> bool:
+    """Whether a step gives the normalised input only with its gain and its bias."""
+    return not gives(step, replace(truth, dressed=()))
 
 
 def _is_returned(step: Step, walk: Walk) -> bool:
@@ -151,15 +180,43 @@ def _departure(task: Task, walk: Walk, others: Sequence[Walk], alone: bool) -> I
         return
     verb = "come" if is_plural(truth.name) else "comes"
     following = walk.steps[walk.steps.index(step) + 1 :] if step else walk.steps
-    for near in reversed(following):
-        relation = relation_of(task, walk.wrong.case, truth, near, _elsewhere(truth, near, others))
-        if relation:
-            yield f"Next {verb} {truth.name}: your {line_words(near)} is {relation}."
-            return
+    near, relation = _nearest(task, walk, truth, following, others)
+    if near:
+        turn = _of_turn(task, walk.wrong.case, truth, near)
+        yield f"Next {verb} {truth.name}: your {line_words(near)} is{turn} {relation}."
+        return
     them = "them" if is_plural(truth.name) else "it"
-    again = truth.name == walk.truths[n].name  # of the next head, for example
-    if truth.name != RESULT and step and alone and not again:
+    # Of the next head, for example, or of a new turn: what lies between has no name.
+    again = truth.name in (walk.truths[n].name, walk.truths[0].name)
+    if truth.name != RESULT and step and alone and walk.whole and not again:
         yield f"In our solution {truth.name} {verb} next; none of your steps gives {them}."
+
+
+def _nearest(
+    task: Task, walk: Walk, truth: Intermediate, following: Sequence[Step], others: Sequence[Walk]
+) -> tuple[Step | None, str]:
+    """The last step with a relation to the truth; of two that differ by a factor, the inner one."""
+    near, words = None, ""
+    for step in reversed(following):
+        if near and not (step.line == near.line and step.text in near.text):
+            continue
+        relation = relation_of(task, walk.wrong.case, truth, step, _elsewhere(truth, step, others))
+        if relation and (not near or (_is_bare(relation) and _is_bare(words))):
+            near, words = step, relation
+    return near, words
+
+
+def _is_bare(relation: str) -> bool:
+    """Whether a relation is a factor without a name."""
+    return relation.endswith(" times the right value")
+
+
+def _of_turn(task: Task, case: Case, truth: Intermediate, near: Step) -> str:
+    """That only the first turn of a loop stands in a relation to the value that is needed."""
+    last, first = (replace(near, values=[near.values[turn]]) for turn in (-1, 0))
+    if len(near.values) == 1 or relation_of(task, case, truth, last, []):
+        return ""
+    return " in its first turn" if relation_of(task, case, truth, first, []) else ""
 
 
 def _elsewhere(truth: Intermediate, near: Step, others: Sequence[Walk]) -> list:

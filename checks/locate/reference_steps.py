@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from checks.run.world import quiet_world
 from checks.task import Case, Task
 
 COURSE = ("lib.", "exercises.")
+NORMAL = "the normalised input"
 # What the variables of the course's code hold, in the words of the chapters.
 NAMES = {
     "q": "the queries",
@@ -29,7 +31,7 @@ NAMES = {
     "mean": "the mean",
     "centred": "the input minus its mean",
     "variance": "the variance",
-    "normal": "the normalised input",
+    "normal": NORMAL,
     "joined": "the joined heads",
     "after_attention": "the residual stream after attention",
     "activated": "the hidden layer after its activation",
@@ -52,6 +54,7 @@ class Intermediate:
 
     name: str
     value: np.ndarray
+    dressed: tuple[np.ndarray, ...] = ()  # of the normalised input: times a gain, plus a bias
 
 
 def intermediates(task: Task, case: Case, result: np.ndarray | None) -> list[Intermediate]:
@@ -65,8 +68,15 @@ def intermediates(task: Task, case: Case, result: np.ndarray | None) -> list[Int
     for step in (*_watched(task, case), *_declared(task, case)):
         every = [*known, *(other.value for other in noted)]
         if telling(step.value) and not any(equal(step.value, other) for other in every):
-            noted.append(replace(step, name=_own_name(step, noted)))
+            dressed = _dressed(step, given) if step.name == NORMAL else ()
+            noted.append(replace(step, name=_own_name(step, noted), dressed=dressed))
     return noted
+
+
+def _dressed(step: Intermediate, given: Sequence[np.ndarray | None]) -> tuple[np.ndarray, ...]:
+    """The normalised input with each gain and bias that the case gives one after the other."""
+    vectors = [each for each in given if each is not None and each.shape == step.value.shape[-1:]]
+    return tuple(step.value * gain + bias for gain, bias in itertools.pairwise(vectors))
 
 
 def _own_name(step: Intermediate, before: Sequence[Intermediate]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterator
 
 from checks.repair.changes import Around, Change, as_code, constant, swapped_axes
@@ -25,6 +26,29 @@ def operators(node: ast.BinOp, around: Around) -> Iterator[Change]:
             ast.BinOp(node.right, node.op, node.left),
             f"which of the two sides of `{symbol}` comes first in {as_code(node)}?",
         )
+
+
+def queries_first(node: ast.BinOp, around: Around) -> Iterator[Change]:
+    """A product whose names say that the keys stand where the queries should."""
+    if not isinstance(node.op, ast.MatMult):
+        return
+    keys, queries = (_only_name(side) for side in (node.left, node.right))
+    if keys and queries and (keys.lower()[0], queries.lower()[0]) == ("k", "q"):
+        new = ast.BinOp(_renamed(node.left, queries), node.op, _renamed(node.right, keys))
+        yield new, f"which of `{keys}` and `{queries}` comes first in {as_code(node)}?"
+
+
+def _only_name(node: ast.expr) -> str:
+    names = [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
+    return names[0] if len(names) == 1 else ""
+
+
+def _renamed(node: ast.expr, name: str) -> ast.expr:
+    other = copy.deepcopy(node)
+    for part in ast.walk(other):
+        if isinstance(part, ast.Name):
+            part.id = name
+    return other
 
 
 def brackets(node: ast.BinOp, around: Around) -> Iterator[Change]:

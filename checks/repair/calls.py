@@ -146,10 +146,10 @@ def indices(node: ast.Subscript, around: Around) -> Iterator[Change]:
 
 
 def orders(node: ast.Tuple | ast.List, around: Around) -> Iterator[Change]:
-    """Two neighbours exchanged: results, sizes of a shape, axes of an index."""
-    if isinstance(node.ctx, ast.Load):
+    """Two neighbours exchanged: results, sizes of a shape, axes of an index, names for parts."""
+    if not isinstance(node.ctx, ast.Del):
         for items in neighbours_swapped(node.elts):
-            new = type(node)(items, ast.Load())
+            new = type(node)(items, node.ctx)
             inner = ", ".join(map(ast.unparse, node.elts))
             yield new, f"is the order right in `{inner}`?"
 

@@ -14,6 +14,7 @@ from checks.repair import arithmetic, calls, terms
 from checks.repair.changes import Around
 from checks.repair.statement_edits import LOOPS, block_changes
 
+FIRST: Sequence[tuple[Any, Callable]] = ((ast.BinOp, arithmetic.queries_first),)
 LEFT_ALONE = ("annotation", "returns", "decorator_list", "bases")
 CHANGES: Sequence[tuple[Any, Callable]] = (
     (ast.BinOp, arithmetic.operators),
@@ -89,8 +90,9 @@ def edits_of(statements: Sequence[ast.stmt]) -> Iterator[Edit]:
     """All changes of some statements, the likeliest first."""
     for statement in statements:
         yield from _block_edits(statement)
-    for statement in statements:
-        yield from _expression_edits(statement, CHANGES)
+    for changes in (FIRST, CHANGES):
+        for statement in statements:
+            yield from _expression_edits(statement, changes)
     for statement in statements:
         yield from _edits_everywhere(statement)
     for changes in (SUMS, LATER, LAST):

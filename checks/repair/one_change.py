@@ -8,6 +8,7 @@ of the results right on every case is told.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import itertools
@@ -16,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from checks.repair.doubtful import is_last_resort, needs_the_whole
 from checks.repair.edits import Edit
 from checks.repair.rewriting import Definition, definition_of, value_definition
 from checks.repair.search import ALL, SECONDS_EACH, Search
@@ -105,16 +107,30 @@ def _repairs(search: Search, named: bool) -> list[Repair]:
     """The change that makes the answer right, or else the first for each part of it."""
     before = search.right_parts()
     partly: dict[str, Edit] = {}
+    doubtful = None
     for edit in search.changes():
         with edit.made():
             right = search.right_parts()
         if ALL in right:
             if _is_lucky(search, edit) or (named and _says_another(search, edit)):
                 continue
-            return [(ALL, (edit,))]
-        for part in right - before if right >= before else ():
-            partly.setdefault(part, edit)
+            if not is_last_resort(edit, search.definition.statements):
+                return [(ALL, (edit,))]
+            doubtful = doubtful or edit
+        new = (right - before - {ALL} - partly.keys()) if right >= before else frozenset()
+        if new and not (named or needs_the_whole(edit) or _spoils(search, edit)):
+            partly |= dict.fromkeys(new, edit)
+    if doubtful:
+        return [(ALL, (doubtful,))]
     return [(part, (edit,)) for part, edit in sorted(partly.items())]
+
+
+def _spoils(search: Search, edit: Edit) -> bool:
+    """Whether a change that makes a part right leaves more numbers of another wrong than before."""
+    before = search.wrong_entries()
+    with edit.made():
+        after = search.wrong_entries()
+    return any(after[part] > before[part] for part in after)
 
 
 def _is_lucky(search: Search, edit: Edit) -> bool:
@@ -130,11 +146,23 @@ def _says_another(search: Search, edit: Edit) -> bool:
     """Whether a change is none that a mistake with a name is made by.
 
     Any number near the largest may stand for it, a factor (a mask, for example) may undo what the
-    name tells, and a value has no other cases to be tried on.
+    name tells, a value has no other cases to be tried on, and a sum makes a new array where the
+    mistake is that an argument was changed.
     """
+    if edit.kind == "other_names" and any(seen.outcome.changed for seen in search.compared):
+        return True
+    if edit.kind == "missing_parts" and _stands_elsewhere(search, edit):
+        return True
     swapped_maximum = edit.kind == "functions" and "`max`" in edit.question
-    other_factor = edit.kind in ("missing_factors", "missing_parts")
+    other_factor = "multiplied or divided" in edit.question
     return swapped_maximum or other_factor or (search.task.is_value and len(edit.puts) > 1)
+
+
+def _stands_elsewhere(search: Search, edit: Edit) -> bool:
+    """Whether a part may as well be added to another variable, so that none is where it belongs."""
+    others = (other for other in search.changes() if other.kind == edit.kind)
+    assigned = (other for other in others if isinstance(other.puts[0][0], ast.Assign))
+    return any(search.is_right_with(other) for other in assigned if other.lines != edit.lines)
 
 
 def _repairs_of_two(search: Search) -> list[Repair]:

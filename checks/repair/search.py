@@ -5,14 +5,19 @@ from __future__ import annotations
 import functools
 import itertools
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from checks.feedback.explain import ask_law
+from checks.repair.doubtful import is_vain
 from checks.repair.edits import Edit, edits_of
 from checks.repair.rewriting import Definition
 from checks.run.call import Outcome
 from checks.run.clock import TooSlow, time_limit
+from checks.run.nodes import Node
 from checks.run.parts import compared_parts, wrong_parts
 from checks.run.plain_data import plain
 from checks.run.trial import Compared, right_outcomes, same_outcome, try_case
@@ -89,6 +94,16 @@ class Search:
             return right
         return right if self._accepted() else right - {ALL}
 
+    def wrong_entries(self) -> Counter[str]:
+        """How many numbers of each part are wrong, over all cases."""
+        counts: Counter[str] = Counter()
+        for seen in self.compared:
+            outcome = self.outcome(seen)
+            value = outcome.value if outcome else None
+            for name, wanted, came in compared_parts(seen.truth.value, value, self.counts):
+                counts[name] += wrong_numbers(wanted, came)
+        return counts
+
     def is_right_with(self, edit: Edit) -> bool:
         """Whether the answer gives what is right on every case with a change."""
         with edit.made():
@@ -130,7 +145,18 @@ class Search:
         for edit in itertools.islice(edits_of(self.definition.statements), self.most):
             if self.is_over() or len(self.endless) >= MOST_ENDLESS:
                 return
-            yield edit
+            if not is_vain(edit, self.definition.world):
+                yield edit
+
+
+def wrong_numbers(expected: Node, got: Node) -> int:
+    """How many numbers of a part are wrong: all, where two parts cannot be compared by entry."""
+    wanted, came = expected.as_numbers(), got.as_numbers()
+    if wanted is None or wanted.values is None:
+        return int(not expected.equals(got))
+    if came is None or came.values is None or came.shape != wanted.shape:
+        return wanted.values.size
+    return int((~np.isclose(came.values, wanted.values, equal_nan=True)).sum())
 
 
 def parts_right(

@@ -39,6 +39,10 @@ def _changed(statement: ast.stmt, in_loop: bool) -> Iterator[tuple[Block, str]]:
 
 def _assigned(statement: ast.Assign, in_loop: bool) -> Iterator[tuple[Block, str]]:
     target = statement.targets[0]
+    if isinstance(statement.value, ast.Name):
+        copied = ast.Call(ast.Attribute(statement.value, "copy", ast.Load()), [], [])
+        question = f"{as_code(target)} is the same array by another name; must it be a copy?"
+        yield [ast.Assign(statement.targets, copied)], question
     if in_loop and isinstance(target, ast.Name | ast.Subscript):
         yield (
             [ast.AugAssign(target, ast.Add(), statement.value)],

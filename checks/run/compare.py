@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from checks.run.nodes import Items, Mapping, Node, Numbers, Strange, Text, number
+from checks.run.nodes import Items, Mapping, Node, Numbers, Strange, Text, both_sides
 
 TOLERANCE = {"float32": 1e-5, "complex64": 1e-5, "float16": 1e-2, "bfloat16": 6e-2}
 Leaf = tuple[str, Numbers, Numbers]  # where it stands, what is expected there, what came
@@ -43,6 +43,9 @@ def _match(expected: Node, got: Node, where: str, leaves: list[Leaf]) -> Differe
     """Match two trees; numbers that must be compared are gathered in `leaves`."""
     wanted, came = _as_one(expected), got.as_numbers()
     if wanted is not None and came is not None:
+        if count := got.count_of(wanted.shape):
+            results = f"{count} results of shape {wanted.shape} came back; one is expected"
+            return Difference("shape", results, where, expected, got)
         leaves.append((where, wanted, came))
         return None
     if wanted is not None or type(expected) is not type(got) or isinstance(got, Strange):
@@ -168,14 +171,14 @@ def _values(where: str, expected: Numbers, got: Numbers, tolerance: Any) -> Diff
     subject = f"in `{where}`, " if where else ""
     if not right.shape or (_short(expected) and _short(got)):
         owner = f"`{where}`" if where else "your answer"
-        sentence = f"{owner} is {_both(expected.values, got.values)}"
+        sentence = f"{owner} is {both_sides(expected.values, got.values)}"
         return Difference("values", sentence, where, expected, got)
     index = tuple(int(n) for n in np.argwhere(~right)[0])
     place = f"[{', '.join(map(str, index))}]"
     wrong = int((~right).sum())
     sentence = (
         f"{subject}{wrong} of {right.size} numbers differ; the first is at {place}: "
-        f"{_both(expected.values[index], got.values[index])}"
+        f"{both_sides(expected.values[index], got.values[index])}"
     )
     return Difference("values", sentence, where, expected, got)
 
@@ -183,21 +186,6 @@ def _values(where: str, expected: Numbers, got: Numbers, tolerance: Any) -> Diff
 def _short(numbers: Numbers) -> bool:
     """Whether it is a shape, or as few whole numbers as a shape has, which are shown together."""
     return numbers.kind == "int" and len(numbers.shape) == 1 and numbers.shape[0] <= 4
-
-
-def _both(expected: Any, got: Any) -> str:
-    """Both sides, with as many digits as it takes to see that they differ."""
-    for digits in (3, 6, 17):
-        wanted, came = (_written(value, digits) for value in (expected, got))
-        if wanted != came:
-            break
-    return f"{came} where {wanted} is expected"
-
-
-def _written(value: Any, digits: int) -> str:
-    if getattr(value, "shape", ()):
-        return f"({', '.join(number(component, digits) for component in value)})"
-    return number(value, digits)
 
 
 def _kinds(where: str, expected: Numbers, got: Numbers, _: Any) -> Difference | None:

@@ -32,12 +32,31 @@ def number(value: Any, digits: int = 3) -> str:
     return format(value, f".{digits}g")
 
 
+def both_sides(expected: Any, got: Any) -> str:
+    """Both sides, with as many digits as it takes to see that they differ."""
+    for digits in (3, 6, 17):
+        wanted, came = (_written(value, digits) for value in (expected, got))
+        if wanted != came:
+            break
+    return f"{came} where {wanted} is expected"
+
+
+def _written(value: Any, digits: int) -> str:
+    if getattr(value, "shape", ()):
+        return f"({', '.join(number(component, digits) for component in value)})"
+    return number(value, digits)
+
+
 class Node:
     """A value as plain data."""
 
     def as_numbers(self) -> Numbers | None:
         """Read the node as one array, if it is an array or a list of equal rows of numbers."""
         return None
+
+    def count_of(self, shape: tuple[int, ...]) -> int:
+        """How many arrays of one shape it is, as a tuple of them and nothing else."""
+        return 0
 
     def equals(self, other: Node) -> bool:
         """Whether two nodes are equal to the last bit; NaN equals NaN."""
@@ -110,6 +129,14 @@ class Items(Node):
         dtypes = {row.dtype for row in rows}
         dtype = dtypes.pop() if len(dtypes) == 1 else str(stacked.dtype)
         return Numbers(stacked, stacked.shape, dtype, rows[0].home)
+
+    def count_of(self, shape: tuple[int, ...]) -> int:
+        """How many arrays of a shape it holds, if it is a tuple and holds nothing else."""
+        if self.kind != "tuple" or not shape:
+            return 0
+        arrays = [item.as_numbers() for item in self.items]
+        whole = all(array is not None and array.shape == shape for array in arrays)
+        return len(arrays) if whole else 0
 
     def equals(self, other: Node) -> bool:
         """Whether every item is equal."""

@@ -35,7 +35,7 @@ def compared_parts(expected: Node | None, got: Node | None, counts: bool = False
 
 
 def _row_parts(expected: Node | None, got: Node | None) -> list[Part]:
-    """The numbers of a short row of whole numbers, by index."""
+    """The numbers of a short row of whole numbers, by index; of a tuple, as its results."""
     wanted, came = (node and node.as_numbers() for node in (expected, got))
     if not wanted or not came or wanted.kind != "int" or wanted.shape != came.shape:
         return []
@@ -43,7 +43,10 @@ def _row_parts(expected: Node | None, got: Node | None) -> list[Part]:
         return []
     if wanted.values is None or came.values is None or came.kind not in ("int", "float"):
         return []
-    return [(f"[{n}]", _entry(wanted, n), _entry(came, n)) for n in range(wanted.shape[0])]
+    count = wanted.shape[0]
+    results = isinstance(expected, Items) and expected.kind == "tuple"
+    names = expected.item_names if results else [f"[{n}]" for n in range(count)]
+    return [(names[n], _entry(wanted, n), _entry(came, n)) for n in range(count)]
 
 
 def _entry(row: Numbers, n: int) -> Numbers:

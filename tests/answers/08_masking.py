@@ -118,8 +118,9 @@ def stack_by_numpy(x, projections, mask):
     for w_q, w_k, w_v in np.asarray(projections):
         scores = stream @ w_q @ (stream @ w_k).T / np.sqrt(stream.shape[1])
         scores[~np.asarray(mask)] = -np.inf
-        exponentials = np.exp(scores - scores.max(1, keepdims=True))
-        stream = stream + exponentials / exponentials.sum(1, keepdims=True) @ stream @ w_v
+        exponentials = np.exp(scores - np.maximum(scores.max(1, keepdims=True), -1e30))
+        total = np.maximum(exponentials.sum(1, keepdims=True), 1e-30)
+        stream = stream + exponentials / total @ stream @ w_v
     return stream
 
 
@@ -145,6 +146,8 @@ def stack_by_selection(x, projections, mask):
         seen = [stream[np.asarray(row)] for row in mask]
         rows = [
             attend(stream[t : t + 1] @ w_q, seen[t] @ w_k, seen[t] @ w_v).output[0]
+            if len(seen[t])
+            else np.zeros(stream.shape[1])
             for t in range(len(stream))
         ]
         stream = stream + np.stack(rows)

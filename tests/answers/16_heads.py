@@ -274,15 +274,17 @@ def restored_by_where(model, clean, corrupted, answer, layer, head, position, d_
     return 1 - (score(right) - score(patched)) / (score(right) - low)
 
 
-def restored_in_place(model, clean, corrupted, answer, layer, head, position, d_v):
-    """The hook writes into the array that the model goes on with, and returns nothing."""
+def restored_on_a_copy(model, clean, corrupted, answer, layer, head, position, d_v):
+    """The hook writes into a copy, and returns nothing where it changes nothing."""
     seen = []
     right = model(clean, lambda number, outputs: seen.append(outputs.copy()))
 
     def patch(number, outputs):
         if number == layer:
             at = position, slice(head * d_v, head * d_v + d_v)
+            outputs = outputs.copy()
             outputs[at] = seen[layer][at]
+            return outputs
 
     runs = right, model(corrupted), model(corrupted, patch)
     high, low, patched = (functional.log_softmax(logits)[-1, answer] for logits in runs)
@@ -460,7 +462,7 @@ RIGHT = {
     "16.7": [
         restored_by_two_hooks,
         restored_by_where,
-        restored_in_place,
+        restored_on_a_copy,
         restored_by_probabilities,
         restored_in_torch,
     ],

@@ -161,7 +161,7 @@ SLIPS = [
     ("M63", 'x @ p[name + ".weight"] + p[name + ".bias"]',
      'F.linear(x, p[name + ".weight"], p[name + ".bias"])'),
     ("M44", 'x @ p[name + ".weight"] + p[name + ".bias"]', 'x @ p[name + ".weight"]'),
-    ("M34", "x = x + linear(hidden", "x = linear(hidden"),
+    ("M1151", "x = x + linear(hidden", "x = linear(hidden"),
     ("M244", '"ln_2")', '"ln_1")'),
     ("M54", ', approximate="tanh"', ""),
     ("M51+M52", "torch.sqrt(variance + 1e-5)", "(x.std(-1, keepdim=True) + 1e-5)"),

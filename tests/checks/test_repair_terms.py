@@ -61,7 +61,7 @@ SLIPS = {
         "def rows(vocab, d_model, heads, d_k, layers, d_ff):\n"
         "    a = layers * heads * d_model * d_k\n"
         "    return [vocab * d_model, a, a, a, a, d_model * d_ff, d_ff * d_model, vocab * d_model]",
-        "makes `[6]` right in all 4 cases. Look there: what else must "
+        "makes `result 7` right in all 4 cases. Look there: what else must "
         "`d_ff * d_model` be multiplied or divided by?",
     ),
 }  # fmt: skip

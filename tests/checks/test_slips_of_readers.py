@@ -42,6 +42,106 @@ class Slip(NamedTuple):
 
 
 SLIPS = {
+    "the number in millions": Slip(
+        "02_embeddings", "2.1", "table_numbers = 617.6\n", "in millions",
+        "Your number is too small",
+    ),
+    "a matrix and the same with its columns reversed": Slip(
+        "04_queries_keys_values", "4.7",
+        "def one_way(a, b):\n    p = np.linalg.pinv(np.stack([a, b]))\n    return p, p[:, ::-1]\n",
+        "both scores are 1", "One matrix for queries and keys",
+    ),
+    "biases counted": Slip(
+        "04_queries_keys_values", "4.8",
+        "def count(n, d_model, d_k, d_v):\n"
+        "    return n * n * d_k, d_model * (2 * d_k + d_v) + 2 * d_k + d_v\n",
+        "You counted biases as well", "off by one",
+    ),
+    "keys in front of the queries": Slip(
+        "05_scaling", "5.1",
+        "def scaled_scores(x, W_q, W_k):\n    q, k = x @ W_q, x @ W_k\n"
+        "    return k @ q.T / q.shape[-1] ** 0.5\n",
+        "which of `k` and `q` comes first", "is the order right",
+    ),
+    "the factor for the divisor": Slip(
+        "05_scaling", "5.4",
+        "def divisor(d_model, heads, n):\n    return 1 / np.sqrt(d_model // heads)\n",
+        "by which the scores are multiplied", "You multiplied the scores",
+    ),
+    "an argument of `__init__` in another method": Slip(
+        "05_scaling", "5.8",
+        "class Head:\n    def __init__(self, d_model, d_k, seed):\n"
+        "        r = np.random.default_rng(seed).normal(size=(3, d_model, d_k))\n"
+        "        self.W_q, self.W_k, self.W_v = r / math.sqrt(d_model)\n"
+        "    def __call__(self, x):\n"
+        "        return attend(x @ self.W_q * d_k, x @ self.W_k, x @ self.W_v).output\n",
+        "write `self.d_k = d_k` there",
+    ),
+    "output and weights": Slip(
+        "07_self_attention", "7.2",
+        "def attention(q, k, v):\n    s = q @ k.T / np.sqrt(k.shape[1])\n" + HEAD
+        + "    return w @ v, w\n",
+        "2 results of shape (3, 3) came back", "The result has shape (2, 3, 3)",
+    ),
+    "a batch made flat": Slip(
+        "07_self_attention", "7.3",
+        "def self_attention(x, w_q, w_k, w_v):\n    flat = x.reshape(-1, x.shape[-1])\n"
+        "    out = attend(flat @ w_q, flat @ w_k, flat @ w_v).output\n"
+        "    return out.reshape(*x.shape[:-1], -1)\n",
+        "do not flatten them into one",
+    ),
+    "minus infinity minus itself": Slip(
+        "08_masking", "8.3",
+        "def masked_weights(scores, mask):\n    s = np.where(mask, scores, -np.inf)\n" + HEAD
+        + "    return w\n",
+        "subtracted from minus infinity", "because the sum of the row is 0",
+    ),
+    "the output of the changed token compared": Slip(
+        "08_masking", "8.7",
+        "def is_causal(f, x):\n    y = f(x)\n    for t in range(len(x)):\n"
+        "        z = x.copy()\n        z[t] = np.random.default_rng(0).normal(size=x.shape[1])\n"
+        "        if not np.allclose(f(z)[:t + 1], y[:t + 1]):\n            return False\n"
+        "    return True\n",
+        "at the change or after it", "You compared all outputs",
+    ),
+    "both answers inside the loop": Slip(
+        "08_masking", "8.7",
+        "def is_causal(f, x):\n    y = f(x)\n    for t in range(1, len(x)):\n"
+        "        z = x.copy()\n        z[t] += np.random.default_rng(t).normal(size=x.shape[1])\n"
+        "        return bool(np.allclose(f(z)[:t], y[:t]))\n",
+        "only after every one of them",
+    ),
+    "one step named, of which the first turn alone is meant": Slip(
+        "08_masking", "8.9",
+        "def train_bigram(tokens, words, steps, learning_rate):\n"
+        "    W = np.zeros((words, words))\n    for _ in range(steps):\n"
+        "        P = np.exp(W) / np.exp(W).sum(axis=0)\n        G = np.zeros((words, words))\n"
+        "        for i in range(len(tokens) - 1):\n            d = P[tokens[i]].copy()\n"
+        "            d[tokens[i + 1]] -= 1.0\n            G[tokens[i]] += d\n"
+        "        W -= learning_rate * G / len(tokens)\n    return W\n",
+        "in its first turn",
+    ),
+    "shapes of the weights by source and target": Slip(
+        "10_cross_attention", "10.1",
+        "def cross_shapes(n_target, n_source, d_model, d_source, d_k, d_v):\n"
+        "    return {'w_q': (d_model, d_k), 'w_k': (d_source, d_k), 'w_v': (d_source, d_v),\n"
+        "            'weights': (n_source, n_target), 'output': (n_target, d_v)}\n",
+        "a row for each source token", "You exchanged queries and keys",
+    ),
+    "`and` of arrays": Slip(
+        "10_cross_attention", "10.6",
+        "def error_rate(predicted, sure, possible):\n"
+        "    top = (predicted and sure).sum() + (predicted and possible).sum()\n"
+        "    return 1 - top / (predicted.sum() + sure.sum())\n",
+        "`&` works on arrays element by element",
+    ),
+    "a second name for the array": Slip(
+        "10_cross_attention", "10.7",
+        "def share_changed(decode, memory):\n    empty = memory\n    empty *= 0\n"
+        "    a, b = decode(memory), decode(empty)\n"
+        "    return float(np.mean(a.argmax(1) != b.argmax(1)))\n",
+        "changed its argument", "off by one",
+    ),
     "a window that allows no key": Slip(
         "01_first_lap", "1.2",
         "def attend_nearby(q, k, v, window):\n    n = len(q)\n"
@@ -203,7 +303,7 @@ SLIPS = {
         "        y = x.copy()\n        y[t:] += 1\n"
         "        if not np.allclose(f(y)[:t], base[:t]):\n            return False\n"
         "    return True\n",
-        "True where False is expected",
+        "one that a norm takes out again",
     ),
     "one maximum for all positions": Slip(
         "17_capstone", "17.8",
@@ -338,6 +438,122 @@ SLIPS = {
         "17_capstone", "17.4",
         WRITE.replace(") + 1", ")").format("j = np.argmax(np.cumsum(q) > draws[i])"),
         "the token that crosses it belongs to it", "One small change",
+    ),
+    "the halves of the larger number": Slip(
+        "11_block", "11.3",
+        "def larger():\n    w_1 = np.array([[1, -1, 1, -1], [1, -1, -1, 1]], dtype=float)\n"
+        "    return w_1, np.zeros(4), np.array([[1.0], [-1], [1], [1]]), np.zeros(1)\n",
+        "You return twice the larger number",
+    ),
+    "a divisor that changes with the sample": Slip(
+        "11_block", "11.5",
+        "def dropout(x, keep, rate, training):\n"
+        "    return x * keep / keep.mean() if training else x + 0\n",
+        "the share that happened to be kept", "has the wrong mean",
+    ),
+    "a norm in one expression, and a forgotten bias": Slip(
+        "11_block", "11.6",
+        "def norm(t, g, b):\n    m = t.mean(-1, keepdims=True)\n"
+        "    return g * (t - m) / np.sqrt(((t - m) ** 2).mean(-1, keepdims=True) + 1e-5) + b\n"
+        "def encoder_layer(x, p, heads):\n    d = x.shape[-1] // heads\n"
+        "    def cut(t):\n        return np.swapaxes(t.reshape(*t.shape[:-1], heads, d), -2, -3)\n"
+        "    h = norm(x, p['norm1_weight'], p['norm1_bias'])\n"
+        "    q, k, v = map(cut, np.split(h @ p['in_proj_weight'].T, 3, axis=-1))\n"
+        "    s = q @ np.swapaxes(k, -1, -2) / np.sqrt(d)\n" + HEAD
+        + "    o = np.swapaxes(w @ v, -2, -3).reshape(x.shape)\n"
+        "    return h + o @ p['out_proj_weight'].T + p['out_proj_bias']\n",
+        "with a gain and a bias. In our solution the queries come next",
+        "the normalised input comes next",
+    ),
+    "a warm-up that starts at 0, and its own fall": Slip(
+        "13_training", "13.1",
+        "def learning_rate(step, steps, warmup, peak, floor):\n"
+        "    if step < warmup:\n        return peak * step / warmup\n"
+        "    t = (step - warmup) / (steps - 1 - warmup)\n"
+        "    return floor + 0.5 * (peak - floor) * (1 + math.cos(math.pi * t))\n",
+        "Your schedule is one step off",
+    ),
+    "a correction that does not count, in place": Slip(
+        "13_training", "13.3",
+        "def adamw(w, gradient, m, v, step, rate, decay):\n"
+        "    m *= 0.9\n    m += 0.1 * gradient\n    v *= 0.95\n    v += 0.05 * gradient**2\n"
+        "    w *= 1 - rate * decay\n"
+        "    w -= rate * (m / (1 - 0.9)) / (np.sqrt(v / (1 - 0.95)) + 1e-8)\n"
+        "    return w, m, v\n",
+        "is 1.9 times the right value", "0.19 times",
+    ),
+    "a head deleted, and none of the rows": Slip(
+        "16_heads", "16.3",
+        "def switch_off(s, values, w_o, b_o, head):\n" + HEAD
+        + "    rest = np.hstack(list(np.delete(w @ values, head, axis=0)))\n"
+        "    return rest @ w_o[: rest.shape[1]] + b_o\n",
+        "the other heads met the first rows of w_o",
+    ),
+    "scores of minus infinity": Slip(
+        "16_heads", "16.3",
+        "def switch_off(s, values, w_o, b_o, head):\n    s = s.copy()\n    s[head] = -np.inf\n"
+        + HEAD + "    return np.hstack(list(w @ values)) @ w_o + b_o\n",
+        "put 0 for the output of the head", "the sum of the row is 0",
+    ),
+    "the loss less that without a head": Slip(
+        "16_heads", "16.5",
+        "def price(logits, without, targets):\n    def loss(s):\n"
+        "        w = np.exp(s) / np.exp(s).sum(-1, keepdims=True)\n"
+        "        return -np.log(w[np.arange(len(targets)), targets]).mean()\n"
+        "    full = loss(logits)\n    return np.array([full - loss(z) for z in without])\n",
+        "which of the two sides of `-` comes first", "does the `-` belong",
+    ),
+    "a copy that is not returned": Slip(
+        "16_heads", "16.7",
+        "def restored(model, clean, corrupted, answer, layer, head, position, d_v):\n"
+        "    seen = {}\n    part = slice(head * d_v, (head + 1) * d_v)\n"
+        "    def look(l, o):\n        seen[l] = o.copy()\n"
+        "    def swap(l, o):\n        if l == layer:\n            o = o.copy()\n"
+        "            o[position, part] = seen[l][position, part]\n"
+        "    def score(z):\n        return z[-1, answer] - np.log(np.exp(z[-1]).sum())\n"
+        "    a, b, c = (score(model(*run)) for run in (\n"
+        "        (clean, look), (corrupted, None), (corrupted, swap)))\n"
+        "    return (c - b) / (a - b)\n",
+        "Return the changed copy", "is this line needed?",
+    ),
+    "control and labels": Slip(
+        "16_heads", "16.8",
+        "def probed(x, labels, control, train):\n    def say(y):\n"
+        "        names = np.unique(y[train])\n"
+        "        means = np.array([x[train & (y == c)].mean(0) for c in names])\n"
+        "        far = ((x[~train][:, None] - means) ** 2).sum(-1)\n"
+        "        return (names[far.argmin(1)] == labels[~train]).mean()\n"
+        "    return say(labels), say(labels) - say(control)\n",
+        "compared what it said with the true labels",
+    ),
+    "the kept tokens in the order of their ids": Slip(
+        "17_capstone", "17.4",
+        WRITE.format("keep = np.sort(order[:k])\n            order = keep\n"
+                     "            j = np.argmax(np.cumsum(p[keep] / p[keep].sum()) > draws[i])"),
+        "in the order of their ids", "none of your steps",
+    ),
+    "the same draw for all": Slip(
+        "17_capstone", "17.4", WRITE.format("j = np.argmax(np.cumsum(q) > draws[0])"),
+        "is 0 the right index there?", "only where the right one is not 0",
+    ),
+    "epsilon beside numbers that were divided": Slip(
+        "18_llama", "18.1",
+        "def rms_norm(x, gain, eps):\n    y = x / np.abs(x).max(-1, keepdims=True)\n"
+        "    return gain * y / np.sqrt((y * y).mean(-1, keepdims=True) + eps)\n",
+        "add eps / m**2", "does `.abs` belong there?",
+    ),
+    "gate and up unpacked": Slip(
+        "18_llama", "18.4",
+        "def swiglu(x, gate_up, down):\n    up, gate = np.split(x @ gate_up.T, 2, axis=-1)\n"
+        "    return (gate / (1 + np.exp(-gate)) * up) @ down.T\n",
+        "is the order right in `up, gate`?", "is `gate` the variable",
+    ),
+    "blocks of as many rows as heads": Slip(
+        "18_llama", "18.8",
+        "def to_halves(w, heads):\n    out = []\n    for i in range(0, len(w), heads):\n"
+        "        out += [w[i : i + heads][::2], w[i : i + heads][1::2]]\n"
+        "    return np.vstack(out)\n",
+        "You cut the rows into blocks of `heads` rows", "unchanged",
     ),
 }  # fmt: skip
 

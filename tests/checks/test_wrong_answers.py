@@ -38,6 +38,13 @@ SLIPS = {
         "        for other, score in zip(words, row):\n            if score > most:\n"
         "                most, best = score, other\n        out[word] = best\n    return out"
     ),
+    ("2.7", "a search for the largest cosine that begins at 0"): (
+        "def analogy(start, minus, plus, table):\n"
+        "    goal = table[start] - table[minus] + table[plus]\n    best, most = None, 0\n"
+        "    for i, row in enumerate(table):\n        c = goal @ row / np.linalg.norm(row)\n"
+        "        if i not in (start, minus, plus) and c > most:\n            best, most = i, c\n"
+        "    return best"
+    ),
     ("4.7", "the first two components alone"): (
         "def one_way(a, b):\n    columns = np.linalg.inv(np.stack([a[:2], b[:2]]))\n"
         "    w = np.zeros((len(a), 2))\n    w[:2] = columns\n    return w[:, :1], w[:, 1:]"
@@ -50,6 +57,17 @@ SLIPS = {
     ("8.1", "the token after the first of its kind"): (
         "def inputs_and_labels(tokens, start, n):\n    window = tokens[start : start + n]\n"
         "    return window, [tokens[tokens.index(t) + 1] for t in window]"
+    ),
+    ("8.6", "a row that allows nothing"): (
+        f"{ATTEND}def run_stack(x, projections, mask):\n"
+        "    for q, k, v in projections:\n"
+        "        s = (x @ q) @ (x @ k).T / np.sqrt(q.shape[1])\n"
+        "        x = x + weigh(np.where(mask, s, -np.inf)) @ (x @ v)\n    return x"
+    ),
+    ("8.6", "a causal mask beside the given one"): (
+        "def run_stack(x, projections, mask):\n    mask = mask & np.tri(len(x), dtype=bool)\n"
+        "    for w_q, w_k, w_v in projections:\n"
+        "        x = x + attend(x @ w_q, x @ w_k, x @ w_v, mask).output\n    return x"
     ),
     ("8.6", "a causal mask of its own"): (
         "def run_stack(x, projections, mask):\n    mask = np.tri(len(x), dtype=bool)\n"
@@ -143,6 +161,17 @@ SLIPS = {
                 "min(np.linalg.matrix_rank(a, rtol=1e-6), np.linalg.matrix_rank(b, rtol=1e-6))",
         }.items()
     },
+    ("16.7", "the array of the model changed in place"): (
+        "def restored(model, clean, corrupted, answer, layer, head, position, d_v):\n"
+        "    seen = {}\n    part = slice(head * d_v, (head + 1) * d_v)\n"
+        "    def look(l, o):\n        seen[l] = o.copy()\n"
+        "    def swap(l, o):\n        if l == layer:\n"
+        "            o[position, part] = seen[l][position, part]\n"
+        "    def score(z):\n        return z[-1, answer] - np.log(np.exp(z[-1]).sum())\n"
+        "    a, b, c = (score(model(*run)) for run in (\n"
+        "        (clean, look), (corrupted, None), (corrupted, swap)))\n"
+        "    return (c - b) / (a - b)"
+    ),
     ("7.6", "a shuffle of its own"): (
         "def is_equivariant(f, x, permutation):\n"
         "    p = np.random.default_rng(0).permutation(len(x))\n"

@@ -298,11 +298,22 @@ class functional:
 """
 
 
-@pytest.mark.parametrize("name", ["restored_by_where", "restored_in_place"])
-def test_a_right_answer_with_hooks_of_its_own_passes(name):
-    """One hook returns an array, the other writes into the one that it is given."""
+def graded_with_hooks(name, *change):
+    """How an answer to 16.7 is graded, after a change of its source."""
     answer = next(each for each in answers("16_heads")["16.7"] if each.__name__ == name)
     source = inspect.getsource(answer).replace(name, "restored")
+    source = source.replace(*change) if change else source
     submission = Submission("anna", "anna.ipynb", (LOG_SOFTMAX, source))
     plan = GradingPlan("16_heads", b"a secret of the tests alone", ("16.7",))
-    assert grade_submission(submission, plan).status == "passed"
+    return grade_submission(submission, plan)
+
+
+@pytest.mark.parametrize("name", ["restored_by_where", "restored_on_a_copy"])
+def test_a_right_answer_with_hooks_of_its_own_passes(name):
+    """One hook always returns an array, the other only where it changes something."""
+    assert graded_with_hooks(name).status == "passed"
+
+
+def test_a_hook_that_writes_into_what_it_is_given_is_seen():
+    graded = graded_with_hooks("restored_on_a_copy", "outputs = outputs.copy()", "pass")
+    assert graded.status != "passed"

@@ -25,7 +25,8 @@ from tools.portability import compare, settings
 from tools.portability.settings import ROOT, SETTINGS, Setting
 
 START = "from tools.portability import watch; watch.start(get_ipython())"
-END = "import json; print(json.dumps(watch.RECORDS))"
+# A page may have names of its own for these.
+END = "import json; from tools.portability import watch; print(json.dumps(watch.RECORDS))"
 NUMERIC = ("tests/lib", "tests/chapters")  # the tests that compute
 WORKERS = os.cpu_count() or 1
 

@@ -1,0 +1,76 @@
+"""Changes that are right by accident: those never tried, and those told only for want of others."""
+
+from __future__ import annotations
+
+import ast
+import re
+import types
+from collections.abc import Sequence
+from typing import Any
+
+from checks.repair.edits import Edit, Put
+
+IDLE_WITH_1 = ast.Mult | ast.Div | ast.FloorDiv | ast.Pow
+SHAPE_ALONE = re.compile(r"does `\.(squeeze|unsqueeze|reshape|view|copy|clone|ravel)` belong")
+LOGARITHM = re.compile(r"\blog(\d+|_softmax)?\(")
+MOVED = "this line is in the loop; should it come once"
+
+
+def is_vain(edit: Edit, world: dict[str, Any]) -> bool:
+    """Whether a change leaves a library where a value was, or multiplies or divides by 1."""
+    return any(_is_idle(new, world) for put in edit.puts for new in _put_in(put))
+
+
+def _put_in(put: Put) -> list[ast.AST]:
+    """What a change puts in, without the neighbours in its list that stay."""
+    owner, field, new = put
+    if not isinstance(new, list):
+        return [new]
+    before = getattr(owner, field)
+    return [item for item in new if not any(item is old for old in before)]
+
+
+def _is_idle(new: ast.AST, world: dict[str, Any]) -> bool:
+    by_1 = isinstance(new, ast.BinOp) and isinstance(new.op, IDLE_WITH_1)
+    return _is_library(new, world) or (by_1 and getattr(new.right, "value", None) == 1)
+
+
+def _is_library(node: ast.AST, world: dict[str, Any]) -> bool:
+    return isinstance(node, ast.Name) and isinstance(world.get(node.id), types.ModuleType)
+
+
+def is_last_resort(edit: Edit, statements: Sequence[ast.stmt]) -> bool:
+    """Whether a change is right more often by accident than because a mistake was made there.
+
+    A shape that was cut to size does no harm by itself, a loss is minus a logarithm, and a
+    part is divided by its whole; in a logarithm the reverse changes the sign.
+    """
+    minus_log = edit.kind == "signs" and LOGARITHM.search(edit.text)
+    turned = any(_whole_by_part(new) for put in edit.puts for new in _put_in(put))
+    if minus_log or turned or SHAPE_ALONE.search(edit.question):
+        return True
+    within = _within_squeezes(statements)
+    return all(id(owner) in within for owner, _, _ in edit.puts)
+
+
+def _whole_by_part(new: ast.AST) -> bool:
+    """Whether a sum is divided by what is summed up."""
+    quotient = isinstance(new, ast.BinOp) and isinstance(new.op, ast.Div)
+    return quotient and ast.unparse(new.left).startswith(f"{ast.unparse(new.right)}.sum(")
+
+
+def _within_squeezes(statements: Sequence[ast.stmt]) -> set[int]:
+    """The calls of `squeeze`, and what stands in their brackets."""
+    calls = [
+        node
+        for statement in statements
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("squeeze", "unsqueeze")
+    ]
+    inner = (part for call in calls for argument in call.args for part in ast.walk(argument))
+    return {id(node) for node in (*calls, *inner)}
+
+
+def needs_the_whole(edit: Edit) -> bool:
+    """Whether a change is worth telling only if it makes the whole answer right."""
+    return MOVED in edit.question
