@@ -293,7 +293,7 @@ TWINS = [
     Wrong("M288", lambda method, x, i, j: not np.allclose(method(x)[:, 0], method(x)[:, 1])),
     Wrong("M950", lambda method, x, i, j: bool((method(x)[i] != method(x)[j]).all())),
     Wrong("M950", lambda method, x, i, j: not np.isclose(method(x)[i], method(x)[j]).any()),
-    Wrong("M288", _exactly),
+    Wrong("M1181", _exactly),
     Wrong("M288", _signed),
     Wrong("M288", _signed_the_other_way),
     Wrong("M288", lambda method, x, i, j: not np.allclose(method(x)[1], method(x)[4])),

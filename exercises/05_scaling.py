@@ -359,6 +359,7 @@ MOMENTS = [
     Wrong("M141", _squares_only),
     Wrong("M141", _squares_each),
     Wrong("M142", _unsquared),
+    Wrong("M140+M142", lambda mq, sq, mk, sk, d_k: (d_k * mq * mk, d_k * sq * sk)),
     Wrong("M89", _root),
 ]
 

@@ -367,6 +367,11 @@ def _slopes(weights):
     return np.diag(weights) - np.outer(weights, weights)
 
 
+def _less_products(weights):
+    """The weights, in every row, minus the products."""
+    return weights - np.outer(weights, weights)
+
+
 JACOBIAN = [
     Wrong("M162", lambda scores: -jacobian(scores)),
     Wrong("M163", lambda scores: np.diag(np.diag(jacobian(scores)))),
@@ -375,6 +380,10 @@ JACOBIAN = [
     Wrong("M164", lambda scores: -np.outer(functional.softmax(scores), functional.softmax(scores))),
     Wrong("M165", _slopes),
     Wrong("M13", lambda scores: _slopes(_shares(np.exp(scores)))),
+    Wrong("M1182", lambda scores: np.abs(jacobian(scores))),
+    Wrong("M1185", lambda scores: _less_products(functional.softmax(scores))),
+    Wrong("M1185", lambda scores: _less_products(functional.softmax(scores)).T),
+    Wrong("M1182+M13", lambda scores: np.abs(_slopes(_shares(np.exp(scores))))),
 ]
 
 
@@ -412,6 +421,7 @@ ENTROPY = [
     Wrong("M951", lambda weights: -_logarithms(weights).mean(-1)),
     Wrong("M951", lambda weights: -_logarithms(weights).sum(-1)),
     Wrong("M960", lambda weights: -_terms(weights).sum()),
+    Wrong("M170+M960", lambda weights: _terms(weights).sum()),
     Wrong("M978", lambda weights: -_terms(weights).sum(0)),
     Wrong("M180", lambda weights: -_terms(weights).sum(-1) / math.log(weights.shape[-1])),
 ]

@@ -253,6 +253,11 @@ def normalised_afterwards(output, values):
     return weights / weights.sum(-1, keepdims=True)
 
 
+def values_as_rows(output, values):
+    system = np.concatenate([values, np.ones((len(values), 1))], axis=1)
+    return np.linalg.solve(system, np.concatenate([output.T, np.ones((1, len(output)))])).T
+
+
 def by_distance(output, values):
     near = 1 / (np.linalg.norm(output[:, None] - values, axis=-1) + 1e-12)
     return near / near.sum(-1, keepdims=True)
@@ -469,6 +474,7 @@ EXERCISE = Exercise(
                 Wrong("M97", lambda output, values: np.linalg.lstsq(values.T, output.T)[0].T),
                 Wrong("M98", similarity_weights),
                 Wrong("M953", normalised_afterwards),
+                Wrong("M1184", values_as_rows),
                 Wrong("M954", by_distance),
             ],
         ),
@@ -482,6 +488,7 @@ EXERCISE = Exercise(
                 Wrong("M100", lambda f, x, p: bool(
                     np.allclose(f(x[p]), f(x)[np.argsort(p)]))),
                 *(Wrong("M101", sums_compared(axis)) for axis in (None, 0, 1)),
+                Wrong("M1183", lambda f, x, p: bool(np.allclose(f(f(x)[p]), f(x)[p]))),
                 Wrong("M989", lambda f, x, p: bool(
                     np.allclose(np.sort(f(x[p]), axis=0), np.sort(f(x), axis=0)))),
                 Wrong("M672", lambda f, x, p: f(x[p]) == f(x)[p]),
@@ -494,6 +501,7 @@ EXERCISE = Exercise(
             cases=wave_cases, read="chapters/07_self_attention_deeper.html#why-sinusoids",
             wrong=[
                 Wrong("M58", lambda n, d: waves(n, d, first=1)),
+                Wrong("M58+M481", lambda n, d: waves(n, d, first=1, exponent=4.0)),
                 Wrong("M1119", without_brackets(True)),
                 Wrong("M1119", without_brackets(False)),
                 Wrong("M102", lambda n, d: waves(n, d, halves=True)),

@@ -337,6 +337,7 @@ PADDED_WRONG = [
     Wrong("M25", hidden_before_the_scale),
     Wrong("M20", padded(lambda scores, mask: softmax(np.where(mask, scores, 0.0)))),
     Wrong("M21", padded(lambda scores, mask: softmax(scores) * mask)),
+    Wrong("M20+M21", padded(lambda scores, mask: softmax(np.where(mask, scores, 0.0)) * mask)),
     *(Wrong("M26", padded(inverted(hide, shifted_softmax))) for hide in HIDING),
     Wrong("M27", padded(by_selection, lambda real: real[:, None, :, None])),
     Wrong("M114", padded(by_selection, lambda real: real)),
@@ -402,6 +403,19 @@ def drawn_stack_cases(rng):
 
 def renormalised_attention(q, k, v, mask):
     return hidden_late(q @ k.T / np.sqrt(q.shape[-1]), mask, shifted=True, guarded=True) @ v
+
+
+def one_maximum(q, k, v, mask):
+    """Subtract the largest of all scores, forbidden ones too, from every row."""
+    scores = q @ k.T / np.sqrt(q.shape[-1])
+    kept = np.where(mask, np.exp(scores - scores.max()), 0.0)
+    total = kept.sum(-1, keepdims=True)
+    return kept / np.where(total == 0, 1, total) @ v
+
+
+def filled_attention(q, k, v, mask):
+    """A row that allows nothing is uniform."""
+    return softmax(np.where(mask, q @ k.T / np.sqrt(q.shape[-1]), -1e9)) @ v
 
 
 def nan_attention(q, k, v, mask):
@@ -471,6 +485,14 @@ STACK_WRONG = [
             x, projections, [mask] * len(projections), attention=renormalised_attention
         ),
     ),
+    *(Wrong(f"{idea}+{late}", lambda x, projections, mask, change=change, attention=attention:
+            layered(x, projections, [mask] * len(projections), attention=attention, **change))
+      for idea, change in (("M34", {"residual": False}), ("M232", {"in_sequence": False}))
+      for late, attention in (
+          ("M610", renormalised_attention), ("M91", one_maximum), ("M29", filled_attention))),
+    *(Wrong(idea, lambda x, projections, mask, attention=attention: layered(
+        x, projections, [mask] * len(projections), attention=attention))
+      for idea, attention in (("M91", one_maximum), ("M29", filled_attention))),
 ]  # fmt: skip
 
 
@@ -692,12 +714,16 @@ def with_loss(choose, log):
     )
 
 
+LOGS = log_softmax, log_of_softmax(softmax), log_of_softmax(raw_softmax)
 LOSS_WRONG = [
     *(
         Wrong(idea, with_loss(choose, log))
         for idea, choose in LOSSES.items()
-        for log in (log_softmax, log_of_softmax(softmax), log_of_softmax(raw_softmax))
+        for log in LOGS
     ),
+    *(Wrong("M118", with_loss(
+        lambda tokens, real: {"counted": real[1:], "divide_by": len(tokens)}, log))
+      for log in LOGS),
     *(Wrong("M1125", with_loss(lambda tokens, real: {"counted": real[1:]}, log))
       for log in FLOORS),
     Wrong("M93", lambda logits, tokens, real: shifted_loss(

@@ -128,6 +128,11 @@ def swapped_alone(wrong):
     return wrong.swapaxes(-3, -2)
 
 
+def not_swapped(wrong):
+    *batch, heads, n, d_k = wrong.shape
+    return wrong.reshape(*batch, n, heads, d_k)
+
+
 def merged_properly(wrong):
     return np.array(merge_heads(wrong))
 
@@ -258,6 +263,7 @@ BLOCK_WRONG = [
     Wrong("M44", block_wrong(bias=(0, 1))),
     Wrong("M44", block_wrong(bias=(1, 0))),
     Wrong("M44", block_wrong(bias=(0, 0))),
+    Wrong("M38+M44", block_wrong(join=merge_by_view, bias=(1, 0))),
     Wrong("M1071", lambda x, w_qkv, b_qkv, w_o, b_o, heads: multi_head(
         x, w_qkv, b_qkv, w_o, b_o @ w_o, heads)),
     Wrong("M01", block_wrong(scale=1.0)),
@@ -445,6 +451,7 @@ EXERCISE = Exercise(
             wrong=[
                 Wrong("M806", lambda wrong: wrong.copy()),
                 Wrong("M807", swapped_first), Wrong("M807", swapped_alone),
+                Wrong("M1186", not_swapped),
                 Wrong("M808", merge_by_view), Wrong("M38", merged_properly),
                 Wrong("M39", split_as(split_interleaved)),
                 Wrong("M120", split_as(split_front_axes)),

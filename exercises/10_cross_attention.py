@@ -279,6 +279,7 @@ SHIFT_WRONG = [
     Wrong("M311", lambda answers, start: np.concatenate(
         [np.full((1, answers.shape[1]), start), answers[:-1]])),
     Wrong("M311", lambda answers, start: np.roll(answers, 1)),
+    Wrong("M311", lambda answers, start: np.roll(answers, 1, axis=0)),
     Wrong("M132", lambda answers, start: np.concatenate(
         [answers[:, 1:], np.full((len(answers), 1), start)], axis=1)),
     Wrong("M133", lambda answers, start: np.roll(answers, 1, axis=1)),

@@ -273,6 +273,25 @@ def without(*untried):
     return lambda loss, vocab: min(tried, key=lambda shift: probed(loss, vocab, shift))
 
 
+def takes_the_smallest(answer, case):
+    """Whether the answer is right, or not the shift of the largest of four losses that it saw."""
+    loss, vocab = case.args
+    seen = []
+
+    def noted(logits, ids):
+        seen.append(loss(logits, ids))
+        return seen[-1]
+
+    came, right = answer(noted, vocab), find_shift(loss, vocab)
+    if len(seen) != len(SHIFTS) or came == right:
+        return True
+    by_loss = sorted(zip(seen, SHIFTS, strict=True))
+    if (by_loss[0][1], by_loss[-1][1]) != (right, came):
+        return True
+    shown = ", ".join(f"{value:.3g}" for value in seen)
+    return f"of your four losses, {shown}, you took the shift of the largest"
+
+
 SHIFT_WRONG = [
     *(Wrong("M1073", without(shift)) for shift in SHIFTS),
     Wrong("M1074", lambda loss, vocab: find_shift(loss, vocab) + 1),
@@ -349,7 +368,13 @@ def of_probabilities(measure):
     return lambda logits, ids: float(measure(np.exp(-unreduced(logits, ids))))
 
 
+def all_pairs(logits, ids):
+    """Each position of each sentence with the labels of all."""
+    return float(-log_softmax(logits)[:, :-1][..., ids[:, 1:]].mean())
+
+
 LOSS_WRONG = [
+    Wrong("M1187", all_pairs),
     Wrong("M1075", of_probabilities(lambda p: -np.log(p.mean()))),
     Wrong("M1076", of_probabilities(lambda p: 1 - p.mean())),
     Wrong("M1076", of_probabilities(lambda p: p.mean())),
@@ -616,6 +641,7 @@ EXERCISE = Exercise(
             id="12.5", name="find_shift", title="Which token does it compare?", difficulty=3,
             importance=4, minutes=15, reference=find_shift, cases=shift_cases,
             read=f"{PAGE}#a-loss-at-every-position", wrong=SHIFT_WRONG,
+            laws=[Law(None, "the shift is that of the smallest loss", takes_the_smallest)],
         ),
         Task(
             id="12.6", name="loss", title="The loss of a batch", difficulty=3, importance=5,

@@ -6,7 +6,7 @@ import ast
 import functools
 import linecache
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,6 +76,24 @@ class Notes:
             if len(step.values) < MOST_OF_A_STEP:
                 step.values.append(array)
         return value
+
+
+def overflows(steps: Sequence[Step]) -> bool:
+    """Whether some value holds an infinity, or what no number comes out of."""
+    values = (value for step in steps for value in step.values if value.dtype.kind == "f")
+    return any(bool((np.isnan(value) | np.isposinf(value)).any()) for value in values)
+
+
+def is_scaled_on(step: Step, steps: Sequence[Step]) -> bool:
+    """Whether a step is multiplied or divided by something in its own line: a factor may follow."""
+    return any(
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Mult | ast.Div | ast.FloorDiv)
+        and ast.unparse(node.left) == ast.unparse(ast.parse(step.text).body[0])
+        for other in steps
+        if other.line == step.line and other.text != step.text
+        for node in ast.walk(ast.parse(other.text))
+    )
 
 
 def array_of(value: Any) -> np.ndarray | None:

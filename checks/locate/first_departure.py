@@ -7,16 +7,22 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from checks.locate.answer_steps import MOST_NOTES, MOST_OF_A_STEP, Step, steps_of
-from checks.locate.readings import equal, readings
+from checks.locate.answer_steps import (
+    MOST_NOTES,
+    MOST_OF_A_STEP,
+    Step,
+    is_scaled_on,
+    overflows,
+    steps_of,
+)
+from checks.locate.readings import as_hidden, equal, readings
 from checks.locate.reference_steps import Intermediate, intermediates, telling
-from checks.locate.relations import relation_of
+from checks.locate.relations import is_plural, line_words, relation_of, these
 from checks.run.call import Elsewhere
 from checks.run.trial import Compared
 from checks.status import Status
 from checks.task import Case, Task
 
-LONGEST = 60  # letters of a quoted line
 MOST_CASES = 4
 RESULT = "the result"
 UNSET = re.compile(r"\bempty(_like)?\(")
@@ -64,7 +70,7 @@ def gives(step: Step, truth: Intermediate) -> bool:
     if UNSET.search(step.text):
         return False
     return any(
-        equal(values, wanted)
+        equal(as_hidden(values, wanted), wanted)
         for wanted in (truth.value, *truth.dressed)
         for values in readings(step, wanted)
     )
@@ -89,6 +95,8 @@ def located(
         return ()
     walks = [_walk(task, library, wrong, answer) for wrong in failing[:MOST_CASES]]
     walks = [walk for walk in walks if walk.truths and walk.steps and not walk.goes_on]
+    # What overflows on one case is not what makes another wrong.
+    walks = [walk for walk in walks if overflows(walk.steps) <= overflows(walks[0].steps)]
     if not walks:
         return ()
     clearest = min(walks, key=lambda walk: walk.last_right[0] - len(walk.truths))
@@ -138,7 +146,7 @@ def _words(
     if step:
         turn = " in its first turn" if _is_first_turn(step, walk.truths[n]) else ""
         dressed = ", with a gain and a bias" if _is_dressed(step, walk.truths[n]) else ""
-        yield f"Your {line_words(step)} is right{turn}: {_these(walk.truths[n].name)}{dressed}."
+        yield f"Your {line_words(step)} is right{turn}: {these(walk.truths[n].name)}{dressed}."
     if not raised:
         yield from _departure(task, walk, others, alone)
 
@@ -201,6 +209,8 @@ def _nearest(
         if near and not (step.line == near.line and step.text in near.text):
             continue
         relation = relation_of(task, walk.wrong.case, truth, step, _elsewhere(truth, step, others))
+        if not near and is_scaled_on(step, following):
+            continue
         if relation and (not near or (_is_bare(relation) and _is_bare(words))):
             near, words = step, relation
     return near, words
@@ -228,18 +238,3 @@ def _elsewhere(truth: Intermediate, near: Step, others: Sequence[Walk]) -> list:
         for step in walk.steps
         if other.name == truth.name and step.place == near.place
     ]
-
-
-def line_words(step: Step) -> str:
-    """The text of a step and its line."""
-    text = step.text if len(step.text) <= LONGEST else step.text[: LONGEST - 4] + " ..."
-    return f"`{text}` (line {step.line})"
-
-
-def is_plural(name: str) -> bool:
-    """Whether a name speaks of several things."""
-    return name.endswith("s") and not name.endswith("ss")
-
-
-def _these(name: str) -> str:
-    return f"{'these are' if is_plural(name) else 'this is'} {name}"

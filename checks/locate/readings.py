@@ -8,6 +8,8 @@ import numpy as np
 
 from checks.locate.answer_steps import Step
 
+FAR_BELOW = 800.0  # exp of the negative is 0
+
 
 def readings(step: Step, truth: np.ndarray) -> Iterator[np.ndarray]:
     """The last and the first value of a step, and those of a loop put together as the truth is."""
@@ -20,6 +22,19 @@ def readings(step: Step, truth: np.ndarray) -> Iterator[np.ndarray]:
     joined = np.stack(step.values)
     if joined.size == truth.size and len(joined) in (*truth.shape[:1], truth.size):
         yield joined.reshape(truth.shape)
+
+
+def as_hidden(values: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Scores in which a number far below all others of its row, which gets no weight, is -inf.
+
+    Only of scores that hold a mask, and that hide no row whole: there it would get weights.
+    """
+    masked = np.isneginf(truth)
+    if values.shape != truth.shape or not masked.any() or masked.all(-1).any():
+        return values
+    with np.errstate(invalid="ignore"):
+        far = values < values.max(-1, keepdims=True) - FAR_BELOW
+    return np.where(masked & far, -np.inf, values)
 
 
 def equal(a: np.ndarray, b: np.ndarray) -> bool:

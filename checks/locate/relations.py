@@ -9,11 +9,12 @@ import numpy as np
 
 from checks.differences.factors import candidates, factor_of, gap_of
 from checks.locate.answer_steps import Step
-from checks.locate.readings import equal, readings
+from checks.locate.readings import as_hidden, equal, readings
 from checks.locate.reference_steps import Intermediate
 from checks.run.nodes import Numbers, number
 from checks.task import Case, Task
 
+LONGEST = 60  # letters of a quoted line
 Seen = Sequence[tuple[Case, Intermediate, Step]]
 
 
@@ -56,7 +57,15 @@ def _unmasked(truth: np.ndarray, values: np.ndarray) -> str:
     if values.shape != truth.shape or not masked.any() or masked.all():
         return ""
     if equal(values[~masked], truth[~masked]):
-        return "finite where the mask forbids: the score of a masked key must be -inf"
+        seen = masked & (as_hidden(values, truth) > -np.inf)
+        if not seen.any():
+            return ""
+        if seen.sum() < masked.sum():  # the others are hidden, by -1e9 for example
+            return "not masked everywhere: a query still sees some key that the mask forbids"
+        return (
+            "finite where the mask forbids: the score of a masked key must be -inf, "
+            "or so low that its weight is 0"
+        )
     inverted = np.isneginf(values).any() and (np.isneginf(values) == ~masked).all()
     return "masked the wrong way round: it is -inf where a query may attend" if inverted else ""
 
@@ -84,6 +93,8 @@ def _scaled(task: Task, case: Case, truth: np.ndarray, values: np.ndarray, other
     factor = _factor(truth, values)
     if factor and not np.isclose(factor, 1):
         name = _name(task, case, factor, others)
+        if np.isinf(factor):
+            return "infinite, and the right value is not"
         by_accident = factor < 0 and not name and not np.isclose(factor, -1)
         known = f", and {number(factor)} = {name}" if name else ""
         return "" if by_accident else f"{number(factor)} times the right value{known}"
@@ -131,3 +142,18 @@ def _names(task: Task, case: Case) -> dict[str, float]:
     for above, below in itertools.permutations(sizes, 2):
         named.setdefault(f"sqrt({above}/{below})", (sizes[above] / sizes[below]) ** 0.5)
     return named
+
+
+def line_words(step: Step) -> str:
+    """The text of a step and its line."""
+    text = step.text if len(step.text) <= LONGEST else step.text[: LONGEST - 4] + " ..."
+    return f"`{text}` (line {step.line})"
+
+
+def is_plural(name: str) -> bool:
+    """Whether a name speaks of several things."""
+    return name.endswith("s") and not name.endswith("ss")
+
+
+def these(name: str) -> str:
+    return f"{'these are' if is_plural(name) else 'this is'} {name}"

@@ -11,13 +11,18 @@ from typing import Any
 from checks.repair.edits import Edit, Put
 
 IDLE_WITH_1 = ast.Mult | ast.Div | ast.FloorDiv | ast.Pow
+TURNING = ast.Sub | ast.Div | ast.FloorDiv
+ONE_HOT = re.compile(r"\b(eye|identity|one_hot)\(")
 SHAPE_ALONE = re.compile(r"does `\.(squeeze|unsqueeze|reshape|view|copy|clone|ravel)` belong")
 LOGARITHM = re.compile(r"\blog(\d+|_softmax)?\(")
 MOVED = "this line is in the loop; should it come once"
 
 
 def is_vain(edit: Edit, world: dict[str, Any]) -> bool:
-    """Whether a change leaves a library where a value was, or multiplies or divides by 1."""
+    """Whether a change leaves a library where a value was, or multiplies or divides by 1.
+
+    Nor is one told that turns one-hot rows upside down: one slip more undoes what another did.
+    """
     return any(_is_idle(new, world) for put in edit.puts for new in _put_in(put))
 
 
@@ -32,7 +37,30 @@ def _put_in(put: Put) -> list[ast.AST]:
 
 def _is_idle(new: ast.AST, world: dict[str, Any]) -> bool:
     by_1 = isinstance(new, ast.BinOp) and isinstance(new.op, IDLE_WITH_1)
-    return _is_library(new, world) or (by_1 and getattr(new.right, "value", None) == 1)
+    idle = by_1 and getattr(new.right, "value", None) == 1
+    return idle or _is_library(new, world) or _is_turned_one_hot(new)
+
+
+def turns_probe(edit: Edit) -> bool:
+    """Whether a number that is assigned, or one-hot rows, become negative.
+
+    Where a function is given, which an answer tries out, their size is a choice of its own.
+    """
+    return any(
+        isinstance(getattr(new, "op", None), ast.USub)
+        and (
+            (edit.kind == "numbers" and isinstance(owner, ast.Assign))
+            or ONE_HOT.search(ast.unparse(owner))
+        )
+        for owner, _, new in edit.puts
+    )
+
+
+def _is_turned_one_hot(new: ast.AST) -> bool:
+    """Whether a number is divided by one-hot rows, or these are subtracted from it."""
+    if not (isinstance(new, ast.BinOp) and isinstance(new.op, TURNING)):
+        return False
+    return isinstance(new.left, ast.Constant) and bool(ONE_HOT.search(ast.unparse(new.right)))
 
 
 def _is_library(node: ast.AST, world: dict[str, Any]) -> bool:

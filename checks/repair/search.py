@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from checks.feedback.explain import ask_law
-from checks.repair.doubtful import is_vain
+from checks.repair.doubtful import is_vain, turns_probe
 from checks.repair.edits import Edit, edits_of
 from checks.repair.rewriting import Definition
 from checks.run.call import Outcome
@@ -60,6 +60,11 @@ class Search:
         return [
             Compared(case, truth, truth, True) for case, truth in zip(cases, truths, strict=True)
         ]
+
+    @property
+    def probes(self) -> bool:
+        """Whether the answer is given a function, which it tries out."""
+        return any(callable(value) for value in self.compared[0].case.args)
 
     def is_over(self) -> bool:
         """Whether the time of the search is over."""
@@ -145,8 +150,9 @@ class Search:
         for edit in itertools.islice(edits_of(self.definition.statements), self.most):
             if self.is_over() or len(self.endless) >= MOST_ENDLESS:
                 return
-            if not is_vain(edit, self.definition.world):
-                yield edit
+            if is_vain(edit, self.definition.world) or (self.probes and turns_probe(edit)):
+                continue
+            yield edit
 
 
 def wrong_numbers(expected: Node, got: Node) -> int:

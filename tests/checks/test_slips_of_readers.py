@@ -277,7 +277,7 @@ SLIPS = {
         "    J = np.empty((len(w), len(w)))\n    for i in range(len(w)):\n"
         "        for j in range(len(w)):\n"
         "            J[i, j] = w[i] * (1 - w[i]) if i == j else w[i] * w[j]\n    return J\n",
-        "is the sign of `w` right there?", "is the right result",
+        "Off the diagonal you have + w_i w_j", "is the right result",
     ),
     "the gradient never set back": Slip(
         "08_masking", "8.9",
@@ -554,6 +554,146 @@ SLIPS = {
         "        out += [w[i : i + heads][::2], w[i : i + heads][1::2]]\n"
         "    return np.vstack(out)\n",
         "You cut the rows into blocks of `heads` rows", "unchanged",
+    ),
+    "the largest loss of four": Slip(
+        "12_gpt2", "12.5",
+        "def find_shift(loss, vocab):\n"
+        "    ids = np.random.default_rng(1).integers(0, vocab, 40)\n"
+        "    best, answer = -np.inf, None\n"
+        "    for s in [-1, 0, 1, 2]:\n"
+        "        logits = 10 * np.eye(vocab)[np.roll(ids, -s)]\n"
+        "        l = float(loss(logits, ids))\n"
+        "        if l > best:\n"
+        "            best, answer = l, s\n"
+        "    return answer\n",
+        "you took the shift of the largest", "10 * np.eye",
+    ),
+    "f applied to its own output": Slip(
+        "07_self_attention", "7.6",
+        "def is_equivariant(f, x, permutation):\n"
+        "    y = f(x)\n"
+        "    return np.allclose(y[permutation], f(y[permutation]))\n",
+        "so f has run twice", "One side of your comparison",
+    ),
+    "the axes of the wrong split swapped": Slip(
+        "09_multi_head", "9.2",
+        "def repair(wrong):\n"
+        "    return wrong.swapaxes(-3, -2).reshape(wrong.shape)\n",
+        "token after token and in each token head after head", "a swap moves whole rows",
+    ),
+    "a mask one key too far, with -1e9": Slip(
+        "14_cost", "14.7",
+        "def read_on(x, positions, w_q, w_k, w_v, keys, values):\n"
+        "    old = len(keys)\n"
+        "    h = x + positions[old:old + len(x)]\n"
+        "    q, k, v = h @ w_q, h @ w_k, h @ w_v\n"
+        "    K = np.concatenate([keys, k], axis=0)\n"
+        "    V = np.concatenate([values, v], axis=0)\n"
+        "    s = q @ K.T / np.sqrt(q.shape[1])\n"
+        "    mask = np.tril(np.ones(s.shape), k=old + 1)\n"
+        "    s = np.where(mask == 1, s, -1e9)\n"
+        "    w = np.exp(s - s.max(axis=1, keepdims=True))\n"
+        "    w = w / w.sum(axis=1, keepdims=True)\n"
+        "    return w @ V, k, v\n",
+        "or so low that its weight is 0",
+    ),
+    "a plus off the diagonal, and an overflow": Slip(
+        "06_softmax", "6.6",
+        "def jacobian(scores):\n"
+        "    w = np.exp(scores) / np.exp(scores).sum()\n"
+        "    n = len(w)\n"
+        "    J = np.zeros((n, n))\n"
+        "    for i in range(n):\n"
+        "        for j in range(n):\n"
+        "            J[i, j] = w[i] * (1 - w[i]) if i == j else w[i] * w[j]\n"
+        "    return J\n",
+        "Off the diagonal you have + w_i w_j", "inf times",
+    ),
+    "twins compared without a tolerance": Slip(
+        "03_context", "3.5",
+        "def parts_twins(method, x, first, second):\n"
+        "    y = method(x)\n"
+        "    return not np.array_equal(y[first], y[second])\n",
+        "more exactly than numbers are rounded", "You compared something else",
+    ),
+    "a scale that rounds down": Slip(
+        "05_scaling", "5.2",
+        "def weights(q, k):\n"
+        "    d = k.shape[1]\n"
+        "    s = (q @ k.T) // np.sqrt(d)\n"
+        "    e = np.exp(s)\n"
+        "    return e / e.sum(axis=1, keepdims=True)\n",
+        "is `//` the right operator", "1.41 times the right value",
+    ),
+    "each layer reads the first input": Slip(
+        "08_masking", "8.6",
+        "def run_stack(x, projections, mask):\n"
+        "    out = x.copy()\n"
+        "    for p in projections:\n"
+        "        q, k, v = x @ p[0], x @ p[1], x @ p[2]\n"
+        "        s = q @ k.T / np.sqrt(q.shape[-1])\n"
+        "        e = np.exp(s - s.max(-1, keepdims=True)) * mask\n"
+        "        t = e.sum(-1, keepdims=True)\n"
+        "        out = out + (e / np.where(t > 0, t, 1)) @ v\n"
+        "    return out\n",
+        "Every layer of yours reads the first input", "in its first turn",
+    ),
+    "no residual, and one maximum": Slip(
+        "08_masking", "8.6",
+        "def run_stack(x, projections, mask):\n"
+        "    for w_q, w_k, w_v in projections:\n"
+        "        s = (x @ w_q) @ (x @ w_k).T / np.sqrt(x.shape[1])\n"
+        "        e = np.where(mask, np.exp(s - s.max()), 0)\n"
+        "        t = e.sum(axis=1, keepdims=True)\n"
+        "        w = np.divide(e, t, out=np.zeros_like(e), where=t > 0)\n"
+        "        x = w @ (x @ w_v)\n"
+        "    return x\n",
+        "You returned the change alone", "in its first turn",
+    ),
+    "words rolled along the batch": Slip(
+        "10_cross_attention", "10.4",
+        "def shift_right(answers, start):\n"
+        "    out = np.roll(answers, 1)\n"
+        "    out[:, 0] = start\n"
+        "    out = out[:, :]\n"
+        "    return np.roll(answers, 1, axis=0)\n",
+        "along the batch",
+    ),
+    "query heads divided by the number of KV heads": Slip(
+        "14_cost", "14.6",
+        "def share(q, k, v):\n"
+        "    groups = len(k)\n"
+        "    outs = []\n"
+        "    for h in range(len(q)):\n"
+        "        g = h // groups\n"
+        "        s = q[h] @ k[g].T / np.sqrt(q.shape[2])\n"
+        "        e = np.exp(s - s.max(axis=1, keepdims=True))\n"
+        "        outs.append(e / e.sum(axis=1, keepdims=True) @ v[g])\n"
+        "    return np.stack(outs)\n",
+        "You gave query head i the KV head i // g",
+    ),
+    "values as rows of the system": Slip(
+        "07_self_attention", "7.5",
+        "def recover_weights(output, values):\n"
+        "    A = np.hstack([values, np.ones((len(values), 1))])\n"
+        "    b = np.hstack([output, np.ones((len(output), 1))])\n"
+        "    return np.linalg.solve(A, b.T).T\n",
+        "each value is a row",
+    ),
+    "every position with every label": Slip(
+        "12_gpt2", "12.6",
+        "def loss(logits, ids):\n"
+        "    lp = log_softmax(logits[:, :-1])\n"
+        "    return -lp[:, :, ids[:, 1:]].mean()\n",
+        "all pairs of a position and a label",
+    ),
+    "w in place of diag(w)": Slip(
+        "06_softmax", "6.6",
+        "def jacobian(scores):\n"
+        "    w = np.exp(scores - scores.max())\n"
+        "    w /= w.sum()\n"
+        "    return w - np.outer(w, w)\n",
+        "repeats for every row or column",
     ),
 }  # fmt: skip
 
