@@ -17,20 +17,33 @@ from checks.run.nodes import KINDS, NODES, Items, Mapping, Node, Nothing, Number
 
 MOST_NUMBERS = 4_000_000
 MOST_ITEMS = 100_000
+MOST_ALTOGETHER = 200_000  # items of all lists in one value
 DEEPEST = 12
 LONGEST = 100  # letters of the name of a class
 COMPARED_AS = {"float16": np.float64, "longdouble": np.float64, "clongdouble": np.complex128}
 
 
-def plain(value: Any, depth: int = 0) -> Node:
+@dataclasses.dataclass(frozen=True)
+class Walk:
+    """Where a copy stands: what surrounds the value, and how many items were read before it."""
+
+    around: tuple[int, ...] = ()
+    read: list[int] = dataclasses.field(default_factory=lambda: [0])
+
+    def into(self, value: Any) -> Walk:
+        """The walk among the items of a value."""
+        return Walk((*self.around, id(value)), self.read)
+
+
+def plain(value: Any, walk: Walk | None = None) -> Node:
     """Copy any Python value into nodes, asking none of its own methods; a node is itself."""
     try:
-        return _plain(value, depth)
+        return _plain(value, walk or Walk())
     except (Exception, RecursionError):
         return Strange(f"{_strange(type(value))} that cannot be read")
 
 
-def _plain(value: Any, depth: int) -> Node:
+def _plain(value: Any, walk: Walk) -> Node:
     kind = type(value)
     if kind in NODES:
         return value
@@ -38,16 +51,19 @@ def _plain(value: Any, depth: int) -> Node:
         return Nothing()
     if value is Ellipsis:
         return Strange("`...`", untouched=True)
-    if depth > DEEPEST:
+    if len(walk.around) > DEEPEST:
         return Strange("lists nested too deeply")
+    if id(value) in walk.around:
+        return Strange("a list that contains itself")
     for family, copy in FAMILIES:
         if issubclass(kind, family):
-            return copy(value, depth)
+            return copy(value, walk)
     if is_tensor(value):
         return _tensor(value, sys.modules["torch"])
     if dataclasses.is_dataclass(kind):
         names = tuple(field.name for field in dataclasses.fields(kind))
-        items = tuple(plain(getattr(value, name, None), depth + 1) for name in names)
+        inner = walk.into(value)
+        items = tuple(plain(getattr(value, name, None), inner) for name in names)
         return Items(items, "dataclass", names)
     return Strange(_strange(kind))
 
@@ -62,7 +78,7 @@ def _number(value: np.ndarray, home: str) -> Node:
     return Numbers(value, value.shape, str(value.dtype), home)
 
 
-def _python_int(value: int, depth: int) -> Node:
+def _python_int(value: int, walk: Walk) -> Node:
     whole = int.__add__(value, 0)
     if -(2**63) <= whole < 2**63:
         return _number(np.array(whole), "python")
@@ -71,14 +87,14 @@ def _python_int(value: int, depth: int) -> Node:
     return _number(np.array(float(whole)), "python")
 
 
-def _array(value: np.ndarray, depth: int) -> Node:
+def _array(value: np.ndarray, walk: Walk) -> Node:
     if issubclass(type(value), np.matrix):
         return Strange("an np.matrix, whose * means matmul; use a plain np.array")
     if issubclass(type(value), np.ma.MaskedArray):
         return Strange("a masked array; use a plain np.array")
     shape, dtype = np.ndarray.shape.__get__(value), np.ndarray.dtype.__get__(value)
     if dtype.kind in "US":
-        return plain(np.ndarray.tolist(value), depth + 1)
+        return plain(np.ndarray.tolist(value), walk.into(value))
     if dtype.kind not in KINDS:
         return Strange(
             f"an array of dtype {dtype}, which holds Python objects and not numbers; "
@@ -116,11 +132,15 @@ def _tensor(value: Any, torch: Any) -> Node:
         return Numbers(base.numpy().copy(), shape, dtype, "torch")
 
 
-def _items(value: Any, depth: int) -> Node:
+def _items(value: Any, walk: Walk) -> Node:
     kind = next(kind for kind in (tuple, list, frozenset, set) if issubclass(type(value), kind))
     if kind.__len__(value) > MOST_ITEMS:
         return Strange(f"a {kind.__name__} of more than {MOST_ITEMS} items")
-    items = [plain(item, depth + 1) for item in kind.__iter__(value)]
+    walk.read[0] += kind.__len__(value)
+    if walk.read[0] > MOST_ALTOGETHER:
+        return Strange(f"lists of more than {MOST_ALTOGETHER} items altogether")
+    inner = walk.into(value)
+    items = [plain(item, inner) for item in kind.__iter__(value)]
     if kind in (set, frozenset):
         items = [Text(item.text.upper()) if _is_label(item) else item for item in items]
         return Items(tuple(sorted(items, key=repr)), "set")
@@ -133,12 +153,12 @@ def _is_label(item: Node) -> bool:
     return isinstance(item, Text) and bool(re.fullmatch(r"[a-z]\d?", item.text))
 
 
-def _mapping(value: dict, depth: int) -> Node:
-    entries = {}
+def _mapping(value: dict, walk: Walk) -> Node:
+    entries, inner = {}, walk.into(value)
     for key, entry in dict.items(value):
         if type(key) not in (str, int, bool, float, tuple):
             return Strange("a dictionary whose keys are neither text nor numbers")
-        entries[key] = plain(entry, depth + 1)
+        entries[key] = plain(entry, inner)
     return Mapping(entries)
 
 
@@ -149,17 +169,17 @@ def _strange(kind: type) -> str:
 
 
 FAMILIES = (
-    (bool, lambda value, depth: _number(np.array(value), "python")),
+    (bool, lambda value, walk: _number(np.array(value), "python")),
     (np.ndarray, _array),
     (int, _python_int),
-    (float, lambda value, depth: _number(np.array(float.__add__(value, 0.0)), "python")),
-    (complex, lambda value, depth: _number(np.array(complex.__add__(value, 0)), "python")),
-    (np.number, lambda value, depth: _array(np.array(value), depth)),
-    (np.bool_, lambda value, depth: _array(np.array(value), depth)),
-    (Fraction, lambda value, depth: _number(np.array(Fraction.__float__(value)), "python")),
-    (Decimal, lambda value, depth: _number(np.array(Decimal.__float__(value)), "python")),
-    (str, lambda value, depth: Text(str.__str__(value))),
-    (range, lambda value, depth: _items(list(value[: MOST_ITEMS + 1]), depth)),
+    (float, lambda value, walk: _number(np.array(float.__add__(value, 0.0)), "python")),
+    (complex, lambda value, walk: _number(np.array(complex.__add__(value, 0)), "python")),
+    (np.number, lambda value, walk: _array(np.array(value), walk)),
+    (np.bool_, lambda value, walk: _array(np.array(value), walk)),
+    (Fraction, lambda value, walk: _number(np.array(Fraction.__float__(value)), "python")),
+    (Decimal, lambda value, walk: _number(np.array(Decimal.__float__(value)), "python")),
+    (str, lambda value, walk: Text(str.__str__(value))),
+    (range, lambda value, walk: _items(list(value[: MOST_ITEMS + 1]), walk)),
     ((tuple, list, set, frozenset), _items),
     (dict, _mapping),
     (types.GeneratorType, lambda *_: Strange("a generator, which holds no numbers yet: use list")),

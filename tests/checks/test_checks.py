@@ -506,6 +506,16 @@ class TestHostileAnswers:
         ring.append(ring)
         assert "list" in said(lambda q, k: ring)
 
+    def test_lists_that_hold_each_other_many_times_come_to_an_end(self):
+        ring: list = []
+        ring.extend([ring] * 30)
+        assert "a list that contains itself" in repr(plain(ring))
+        layers: list = [1] * 30
+        for _ in range(10):
+            layers = [layers] * 30
+        assert "items altogether" in repr(plain([*layers]))[-3000:]
+        assert "list" in said(lambda q, k: ring)
+
     def test_an_answer_that_remembers_its_calls_is_noticed(self):
         calls = []
 
