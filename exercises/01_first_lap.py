@@ -88,7 +88,18 @@ def near_on_both_sides(n, window):
     return last_few(n, window) + last_few(n, window).T - np.eye(n)
 
 
+def slices(q, k, v, window):
+    """A slice of keys for each query; a negative start counts from the end."""
+    rows = []
+    for i, query in enumerate(q):
+        near = slice(i - window + 1, i + 1)
+        powers = np.exp(k[near] @ query / np.sqrt(q.shape[1]))
+        rows.append(powers @ v[near] / (powers.sum() or 1))
+    return np.array(rows)
+
+
 CAUSAL_WRONG = [
+    Wrong("M1200", slices),
     Wrong("M01", changed(scale=1.0)),
     Wrong("M02", lambda q, k, v, w: attend_nearby(q, k, v, w, scale=1 / k.shape[-1])),
     Wrong("M04", lambda q, k, v, w: attend_nearby(q, k, v, w, scale=k.shape[-1] ** 0.5)),

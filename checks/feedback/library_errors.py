@@ -130,7 +130,7 @@ def about_nothing(mistake: Mistake) -> str:
     """A sentence on the smallest or largest of no numbers."""
     if not EMPTY.search(mistake.message):
         return ""
-    return "The smallest or largest of no numbers was asked for: which condition left none?"
+    return "The smallest or largest of no numbers was asked for: which condition or slice left none?"
 
 
 def about_truth(mistake: Mistake) -> str:
@@ -167,5 +167,5 @@ def about_index(mistake: Mistake) -> str:
         return ""
     index, size = map(int, outside.groups())
     if size == 0:
-        return f"Index {index} was asked for where nothing is left: which condition left none?"
+        return f"Index {index} was asked for where nothing is left: which condition or slice left none?"
     return f"There are {size} along this axis, from index 0 to {size - 1}; {index} was asked for."

@@ -378,6 +378,14 @@ SLIPS = {
         "    return x\n",
         "uses the matrices of the first one",
     ),
+    "a slice of keys with a negative start": Slip(
+        "01_first_lap", "1.2",
+        "def attend_nearby(q, k, v, window):\n    out = []\n    for i in range(len(q)):\n"
+        "        ks, vs = k[i - window + 1 : i + 1], v[i - window + 1 : i + 1]\n"
+        "        e = np.exp(ks @ q[i] / np.sqrt(q.shape[1]))\n"
+        "        out.append(e / e.sum() @ vs)\n    return np.array(out)\n",
+        "counts from the end",
+    ),
     "labels from before the window, cut to nothing": Slip(
         "08_masking", "8.1",
         "def inputs_and_labels(tokens, start, n):\n"
@@ -428,7 +436,7 @@ SLIPS = {
         "    z = np.linalg.svd(np.vstack([values.T, np.ones(len(values))]))[2][-1]\n"
         "    t = min(w / x for w, x in zip(weights, z) if x > 0 and x < 0)\n"
         "    return weights + t / 2 * z\n",
-        "which condition left none?", "the shapes do not fit",
+        "which condition or slice left none?", "the shapes do not fit",
     ),
     "a draw by the length of the text": Slip(
         "17_capstone", "17.4", WRITE.format("j = np.sum(np.cumsum(q) <= draws[len(ids)])"),
