@@ -33,6 +33,7 @@ OF_ARRAYS = re.compile(
     r"truth value of an array with more than one|Boolean value of Tensor with more than one"
 )
 WORDS = {"and": "&", "or": "|", "not": "~"}
+LEFT_NONE = "which condition or slice left none?"
 LACKING = re.compile(r"No module named '(torch|scipy)\b")
 # What learners write of torch and NumPy lacks, for where torch is not installed.
 METHODS = """
@@ -130,7 +131,7 @@ def about_nothing(mistake: Mistake) -> str:
     """A sentence on the smallest or largest of no numbers."""
     if not EMPTY.search(mistake.message):
         return ""
-    return "The smallest or largest of no numbers was asked for: which condition or slice left none?"
+    return f"The smallest or largest of no numbers was asked for: {LEFT_NONE}"
 
 
 def about_truth(mistake: Mistake) -> str:
@@ -167,5 +168,5 @@ def about_index(mistake: Mistake) -> str:
         return ""
     index, size = map(int, outside.groups())
     if size == 0:
-        return f"Index {index} was asked for where nothing is left: which condition or slice left none?"
+        return f"Index {index} was asked for where nothing is left: {LEFT_NONE}"
     return f"There are {size} along this axis, from index 0 to {size - 1}; {index} was asked for."
