@@ -39,7 +39,8 @@ def memory_of_lengths(rows: Measured, missing: float, room: float) -> Figure:
     )
     axes.annotate("standard", (4096, 1628), (-10, 4), ha="right", color=high, **near)
     axes.annotate("fused kernel", (4096, 6.3), (6, -15), color=palette.light("accent"), **near)
-    fused = {n: peak for n, form, _, peak in rows if form == "fused"}[last]
+    low = {n: peak for n, form, _, peak in rows if form == "fused"}
+    fused = low[last]
     axes.annotate(f"{fused:.0f} MB", (last, fused), (4, 9), ha="center",
                   color=palette.light("accent"), **near)  # fmt: skip
     _logarithmic(axes, sorted({n for n, *_ in rows}))
@@ -48,7 +49,8 @@ def memory_of_lengths(rows: Measured, missing: float, room: float) -> Figure:
         alt=f"Two curves of memory over 1,024 to {last:,} tokens, both axes logarithmic. Standard "
         f"attention rises steeply from {rows[0][3] / 1000:.1f} to {before[1] / 1000:.0f} GB at "
         f"{before[0]:,} tokens; a hollow point at {last:,} tokens is at {missing / 1000:.0f} GB, "
-        f"above a line at {room / 1000:.0f} GB. The fused kernel rises from 2 to {fused:.0f} MB.",
+        f"above a line at {room / 1000:.0f} GB. The fused kernel rises from "
+        f"{min(low.values()):.0f} to {fused:.0f} MB.",
         caption="Each step upwards is a factor of 10. Filled points: measured on the GPU, for one "
         f"layer. Hollow: {last:,} tokens did not fit; {missing / 1000:.0f} GB is computed, four "
         "times the memory of half the length.",
