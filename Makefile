@@ -164,10 +164,12 @@ clean: ## remove what was built, and keep what was installed
 
 # Peers and other graders live beside the course, not in it: none of their pins can touch ours.
 # llama.cpp is built without AMX: where a virtual machine reports AMX and forbids it, that crashes.
+# All three flags: without tiles alone, its sources for AMX are still compiled, and fail.
+NO_AMX := -mno-amx-tile -mno-amx-int8 -mno-amx-bf16
 .venv/.bench/.installed: requirements/bench.txt requirements/bench-source.txt .venv/.course
 	@echo "Installing the peers (a minute, once), and building llama.cpp (ten minutes, once)"
 	@rm -rf $(@D) && $(PIP) install --no-deps --target $(@D) -r $<
-	@CMAKE_ARGS="-DCMAKE_C_FLAGS=-mno-amx-tile -DCMAKE_CXX_FLAGS=-mno-amx-tile" \
+	@CMAKE_ARGS="-DCMAKE_C_FLAGS='$(NO_AMX)' -DCMAKE_CXX_FLAGS='$(NO_AMX)'" \
 	$(PIP) install --no-deps --no-cache-dir --target $(@D) -r requirements/bench-source.txt || \
 	echo "llama.cpp was not built, and will not be measured: it needs a C++ compiler"
 	@touch $@

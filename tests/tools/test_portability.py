@@ -218,3 +218,10 @@ def test_the_table_names_the_page_the_cell_and_the_verdict():
     assert "| chapters/06.md | all 1 |" in text
     assert not cell.passes
     assert dataclasses.replace(cell, failed={}, room=11).passes
+
+
+def test_a_page_that_is_not_there_is_refused_and_the_right_form_is_shown(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["portability", "12_gpt2"])
+    with pytest.raises(SystemExit):
+        tool.main()
+    assert "12_gpt2.md; a page is named chapters/" in capsys.readouterr().err

@@ -96,6 +96,9 @@ def main() -> None:
     parser.add_argument("--settings", nargs="+", choices=names, default=names)
     parser.add_argument("--no-tests", action="store_true", help="run the pages only")
     options = parser.parse_args()
+    pages = [page.resolve().with_suffix(".md") for page in options.pages] or notebooks.pages()
+    if missing := [str(page) for page in pages if not page.exists()]:
+        parser.error(f"no such page: {', '.join(missing)}; a page is named chapters/05_scaling.md")
     chosen, skipped = settings.worth_running(
         [setting for setting in SETTINGS if setting.name in options.settings]
     )
@@ -103,7 +106,6 @@ def main() -> None:
     text += [compare.row(setting.name, setting.stands_for, skipped.get(setting.name, "run"))
              for setting in SETTINGS if setting.name in options.settings]  # fmt: skip
     print("\n".join(text), flush=True)
-    pages = [page.resolve().with_suffix(".md") for page in options.pages] or notebooks.pages()
     results = report_on_pages(pages, chosen)
     text += ["", "## Pages", "", compare.table(results)]
     failed = sum(not cell.passes for cells in results.values() for cell in cells)
