@@ -95,3 +95,32 @@ def test_every_standard_term_is_introduced_in_bold_on_one_of_the_chapters():
     missing = {term for term, form in forms.items() if not re.search(form, bold)}
     new = sorted(missing - set(STILL_MISSING))
     assert not new, f"introduce these in bold: {new}"
+
+
+def nameless_headers(text: str) -> list[str]:
+    """Heads of tables with a column that has no words, which a screen reader cannot announce."""
+    heads = re.findall(r"^\|(.*)\|\n\|[-:| ]+\|$", text, re.MULTILINE)
+    return [head for head in heads
+            if not all(re.search(r"\S", re.sub(r"\$.*?\$", "", cell)) for cell in head.split("|"))]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "page",
+    sorted(
+        p for folder in ("chapters", "appendix", "exercises") for p in (ROOT / folder).rglob("*.md")
+    ),
+    ids=lambda page: page.stem,
+)
+def test_every_column_of_a_table_has_a_name(page):
+    assert nameless_headers(page.read_text("utf8")) == []
+
+
+@pytest.mark.parametrize("page", TEXTS)
+def test_a_link_has_words(page):
+    assert re.findall(r"\[\$[^]$]*\$\]\(", TEXTS[page]) == [], "a formula alone is not announced"
+
+
+@pytest.mark.parametrize("head", ["| | loss |", "| a | $d_k$ |", "|a||"])
+def test_a_column_without_a_name_is_seen(head):
+    assert nameless_headers(f"{head}\n|---|---|\n| 1 | 2 |\n")
+    assert not nameless_headers("| model | of $d_k$ |\n|---|---|\n| | 2 |\n")
