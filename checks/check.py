@@ -44,6 +44,7 @@ from checks.run.trial import (
     try_answer,
     try_case,
 )
+from checks.run.world import kept_generators
 from checks.status import Status
 from checks.task import Case, Task
 
@@ -54,6 +55,7 @@ MARGIN = 1.25  # to a mistake before it is cut to few digits
 NEEDS_TORCH = "This task works on a model of torch, which is not here: do it in its notebook."
 
 
+@kept_generators()
 def judge(task: Task, answer: Any, seed: int = 0, source: str = "") -> Verdict:
     """Check one answer; the verdict depends on the task, the answer and the seed alone.
 
@@ -200,6 +202,7 @@ def _notes(task: Task, answer: Any, trial: Trial) -> Iterator[str]:
     yield from map(low_precision, _coarse_dtypes(trial))
 
 
+@kept_generators()
 def grade_source(
     task: Task, source: str, setup: dict[str, Any] | None = None, seed: int = 0
 ) -> Verdict:

@@ -49,7 +49,7 @@ def entry_cases(rng):
 
 
 ENTRY = [
-    Wrong("M84", lambda grid, query, key, side: entry(grid, key, query, side)),
+    Wrong("M1201", lambda grid, query, key, side: entry(grid, key, query, side)),
     Wrong("M464", lambda grid, query, key, side: grid[query, key]),
     Wrong("M464", lambda grid, query, key, side: grid[key, query]),
     Wrong("M465", lambda grid, query, key, side: entry(grid, query - 1, key - 1, side)),
@@ -224,6 +224,10 @@ DOCTOR = [
     Wrong("M475", _if(lambda there, pin: there is None)),
     Wrong("M476", _if(lambda there, pin: there != pin)),
     Wrong("M477", _if(lambda there, pin: there is None or _parts(there)[:2] != _parts(pin)[:2])),
+    Wrong("M1202", _if(lambda there, pin: there is None or not there.startswith(pin))),
+    Wrong("M474+M560", lambda pins, installed: {
+        name: version.partition("+")[0]
+        for name, version in disagreements(pins, installed).items() if version != "absent"}),
     Wrong("M478", lambda pins, installed: {
         **disagreements(pins, installed),
         **{name: installed[name] for name in installed if name not in pins}}),

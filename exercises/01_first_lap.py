@@ -262,7 +262,7 @@ def _by_odds(counts):
 TF_IDF = [
     Wrong("M363", lambda c: c * np.log(c.sum() / c.sum(0))),
     Wrong("M363", lambda c: c * np.log(len(c) / c.sum(0))),
-    Wrong("M363", lambda c: c * np.log(c.shape[1] / (c > 0).sum(0))),
+    Wrong("M1203", lambda c: c * np.log(c.shape[1] / (c > 0).sum(0))),
     Wrong("M363", lambda c: c * np.log(len(c) / (c > 0).sum(1, keepdims=True))),
     Wrong("M363", lambda c: c * np.log(c.shape[1] / (c > 0).sum(1, keepdims=True))),
     Wrong("M364", lambda c: c * (_idf(c) + 1)),
@@ -394,7 +394,7 @@ def drawn_factor_cases(rng):
 STEPS = [
     Wrong("M369", lambda f, s: math.ceil(math.log(s) / math.log(f)) - 1),
     Wrong("M369", lambda f, s: math.floor(math.log(s) / math.log(f))),
-    Wrong("M369", lambda f, s: math.ceil(math.log(s) / math.log(f))),
+    Wrong("M1207", lambda f, s: math.ceil(math.log(s) / math.log(f))),
     Wrong("M369", lambda f, s: round(math.log(s) / math.log(f))),
     Wrong("M369", lambda f, s: math.floor(math.log(s) / math.log(f)) + 2),
     Wrong("M369", lambda f, s: math.log(s) / math.log(f)),
@@ -469,6 +469,7 @@ LONGEST = [
     Wrong("M398", lambda d, b, v: math.floor(d * b / 8 / math.log2(v))),
     Wrong("M398", lambda d, b, v: math.floor(8 * d * b / math.log2(v))),
     Wrong("M398", lambda d, b, v: math.floor(math.log2(d * b))),
+    Wrong("M1208", lambda d, b, v: math.floor(math.log(d * b) / math.log(v))),
     Wrong("M398", lambda d, b, v: math.floor((d + b) / math.log2(v))),
     Wrong("M398", lambda d, b, v: math.floor((math.log2(d) + b) / math.log2(v))),
     Wrong("M398", lambda d, b, v: math.floor(d * math.log2(b) / math.log2(v))),
@@ -574,6 +575,7 @@ COSTS = [
     Wrong("M369", _changed(*((1, j, lambda n, d, k: n - 1) for j in (1, 2)))),
     Wrong("M369", _changed((2, 2, lambda n, d, k: math.log(n) / math.log(k)))),
     Wrong("M369", _changed((2, 2, lambda n, d, k: _layers(n, k) - 1))),
+    Wrong("M369", _changed((2, 2, lambda n, d, k: int(math.log(n, k))))),
     Wrong("M369", _changed((2, 2, lambda n, d, k: _layers(n, k) + 1))),
     Wrong("M379", lambda n, d, k: costs(n, d, k).T),
     Wrong("M379", lambda n, d, k: costs(n, d, k)[:, [0, 2, 1]]),

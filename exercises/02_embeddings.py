@@ -152,6 +152,8 @@ def pair_cases(rng):
         Case((rng.normal(size=3), rng.normal(size=3) / 5), about="3 dimensions"),
         Case((4 * rng.normal(size=5), rng.normal(size=5)), about="5 dimensions"),
         Case((np.array([m, n, 0.0]), np.array([-n, m, 3.0])), about="perpendicular vectors"),
+        Case((np.array([m, n]), np.array([-n, m])), about="perpendicular, no component is 0"),
+        Case((np.array([m, 0.0, 1.0]), np.array([1.0, n, 2.0])), about="one component is 0"),
         Case((rng.normal(size=7), np.zeros(7)), about="b is all zeros"),
         Case((np.zeros(7), rng.normal(size=7)), about="a is all zeros"),
     ]
@@ -180,7 +182,15 @@ def _none_of_no_component(measure):
     return run
 
 
+def _refuses_perpendicular(a, b):
+    if _dot(a, b) == 0:
+        raise ValueError("a vector of zeros has no direction")
+    return functional.cosine(a, b)
+
+
 COSINE = [
+    Wrong("M1107", _none_of_no_component(functional.cosine)),
+    Wrong("M1205", _refuses_perpendicular),
     Wrong("M71+M1107", _none_of_no_component(
         lambda a, b: _dot(a, b) / (_dot(a, a) * _dot(b, b)))),
     Wrong("M1103", _quietly(lambda a, b: np.arccos(functional.cosine(a, b)))),

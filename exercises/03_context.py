@@ -35,6 +35,8 @@ BANKS = [
     Wrong("M1005", float(functional.cosine(BANK + 2 * BY_MONEY, BANK + 2 * BY_RIVER))),
     Wrong("M70", _dot(*SUMS)),
     Wrong("M71", _dot(*SUMS) / _dot(SUMS[0], SUMS[0]) ** 2),
+    Wrong("M1204", _dot(*SUMS) / SUMS[0].sum()),
+    Wrong("M1204", _dot(*SUMS) / (SUMS[0].sum() * SUMS[1].sum())),
     Wrong("M1064", float(functional.cosine(SUMS[0], BANK))),
     Wrong("M72", _dot(*SUMS) / float(_norm(SUMS[0]))),
     Wrong("M73", float(_norm(SUMS[0] - SUMS[1]))),

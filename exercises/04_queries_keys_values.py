@@ -267,6 +267,18 @@ def looks_once(answer, case):
     )
 
 
+def not_onto_themselves(answer, case):
+    """Where W_q holds a and W_k holds b, one score is the other times their squared cosine."""
+    a, b = (np.asarray(vector, dtype=float) for vector in case.args)
+    there, back = both_scores(answer, case)
+    share = cosine(a, b) ** 2
+    onto = share > 1e-3 and abs(there) > 1e-6 and abs(back - share * there) < 1e-6 * abs(there)
+    return not onto or (
+        f"it is {round(share, 6):.3g} times the other score, "
+        "and so much is the square of the cosine of a and b"
+    )
+
+
 def one_way_tied(a, b):
     w_q, w_k = one_way(a, b)
     return w_q + w_k, w_q + w_k
@@ -425,12 +437,15 @@ EXERCISE = Exercise(
             wrong=[
                 Wrong("M81", one_way_tied),
                 Wrong("M06", lambda a, b: one_way(a, b)[::-1]),
+                Wrong("M1206", lambda a, b: (a[:, None], b[:, None])),
+                Wrong("M1206", lambda a, b: (a[:, None] / (a @ a), b[:, None] / (b @ b))),
             ],
             laws=[
                 Law(None, "two matrices of one shape, (d_model, d_k)", two_matrices),
                 Law("M81", "W_q and W_k are two matrices", not_one_matrix),
                 Law(None, "the two scores differ", not_tied),
                 Law("M06", "it is a that looks for b", not_swapped),
+                Law("M1206", "the score of b's query with a's key is 0", not_onto_themselves),
                 Law(None, "a's query scores 1 with b's key, and b's query 0 with a's", looks_once),
             ],
             unique=False,

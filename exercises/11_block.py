@@ -143,6 +143,11 @@ def no_second_matrix_for_the_bias(w_1, b_1, w_2, b_2):
     return Linear(w_1 @ w_2, b_1 + b_2)
 
 
+def summed_where_they_do_not_fit(w_1, b_1, w_2, b_2):
+    fit = b_1.shape == b_2.shape
+    return Linear(w_1 @ w_2, (b_1 if fit else b_1.sum()) + b_2)
+
+
 def other_order(w_1, b_1, w_2, b_2):
     return Linear(w_2 @ w_1, w_2 @ b_1 + b_2)
 
@@ -153,6 +158,8 @@ LAYERS_WRONG = [
     Wrong("M862", lambda w_1, b_1, w_2, b_2: Linear(w_1 @ w_2, 0 * b_2)),
     Wrong("M863", no_second_matrix_for_the_bias),
     Wrong("M863", lambda w_1, b_1, w_2, b_2: Linear(w_1 @ w_2, (b_1 + b_2) @ w_2)),
+    Wrong("M863", lambda w_1, b_1, w_2, b_2: Linear(w_1 @ w_2, b_1.sum() + b_2)),
+    Wrong("M863", summed_where_they_do_not_fit),
     Wrong("M864", other_order),
     Wrong("M864", lambda w_1, b_1, w_2, b_2: Linear(w_2 @ w_1, b_1 @ w_2 + b_2)),
     Wrong("M864", lambda w_1, b_1, w_2, b_2: Linear(w_2 @ w_1, b_1 @ w_1 + b_2)),
@@ -196,6 +203,7 @@ LARGER_WRONG = [
     Wrong("M1002", network([[1, 0], [-1, 1]], [[1], [1]], [0, 100], -100)),
     Wrong("M1002", network([[1, 0], [-1, 1]], [[1], [1]], [0, 1000], -1000)),
     Wrong("M866", network([[0.5, 0.5, 0.5], [0.5, -0.5, 0.5]], [[1], [1], [0]])),
+    Wrong("M866", network([[1, 1, -1], [1, -1, 1]], [[0.5], [0.5], [0.5]])),
     Wrong("M1140", network([[1, -1, 1, -1], [1, -1, -1, 1]], [[1], [-1], [1], [1]])),
     Wrong("M867", network([[1, 0, 0], [-1, 1, -1]], [[-1], [1], [-1]])),
     Wrong("M867", network([[-1, 1, -1], [1, 0, 0]], [[-1], [1], [-1]])),
@@ -285,9 +293,10 @@ DROPOUT_WRONG = [
     Wrong("M957", dropped(lambda x, keep, rate: x * keep / rate)),
     Wrong("M245", dropped(lambda x, keep, rate: x * keep / np.sqrt(1 - rate))),
     Wrong("M1142", dropped(lambda x, keep, rate: x * keep / keep.mean())),
-    Wrong("M245", dropped(lambda x, keep, rate: x * keep, lambda x, rate: x * (1 - rate))),
-    Wrong("M245", dropped(lambda x, keep, rate: x * keep, lambda x, rate: x * rate)),
-    Wrong("M245", dropped(lambda *args: dropout(*args, True), lambda x, rate: x / (1 - rate))),
+    Wrong("M1231", dropped(lambda x, keep, rate: x * keep, lambda x, rate: x * (1 - rate))),
+    Wrong("M245+M1232", dropped(lambda x, keep, rate: x * keep, lambda x, rate: x * rate)),
+    Wrong("M1232", dropped(lambda *args: dropout(*args, True), lambda x, rate: x / (1 - rate))),
+    Wrong("M1232", dropped(lambda *args: dropout(*args, True), lambda x, rate: x * (1 - rate))),
 ]
 
 
@@ -341,8 +350,8 @@ CURVES = [
 
 
 def encoder_layer(x, p, heads, *, activation=exact, order=(0, 1, 2), stored=(), without=(),
-                  cut=split_heads, join=merge_heads, project=True, scale=None, mask=None,
-                  normal=functional.layer_norm, frame=pre_norm):  # fmt: skip
+                  apart=None, cut=split_heads, join=merge_heads, project=True, scale=None,
+                  mask=None, normal=functional.layer_norm, frame=pre_norm):  # fmt: skip
     """PyTorch's encoder layer with its parts exchangeable."""
 
     def linear(x, name):
@@ -350,8 +359,8 @@ def encoder_layer(x, p, heads, *, activation=exact, order=(0, 1, 2), stored=(), 
         return x @ weight + (name not in without) * p[f"{name}_bias"]
 
     def attention(x):
-        parts = np.split(linear(x, "in_proj"), 3, -1)
-        q, k, v = (cut(parts[i], heads) for i in order)
+        parts = (apart or in_three_blocks)(linear(x, "in_proj"), heads, cut)
+        q, k, v = (parts[i] for i in order)
         allowed = mask and mask(x.shape[-2], like=x)
         output = join(attend(q, k, v, allowed, scale=scale).output)
         return linear(output, "out_proj") if project else output
@@ -391,6 +400,15 @@ def drawn_layer_cases(rng):
     return [case]
 
 
+def in_three_blocks(x, heads, cut):
+    return [cut(part, heads) for part in np.split(x, 3, -1)]
+
+
+def in_heads_first(x, heads, cut):
+    """Each head's own queries, keys and values side by side, as GPT-NeoX stores them."""
+    return np.split(cut(x, heads), 3, -1)
+
+
 def layer_wrong(**changes):
     return lambda *args: encoder_layer(*args, **changes)
 
@@ -428,6 +446,8 @@ LAYER_WRONG = [
     Wrong("M38", layer_wrong(join=joined_by_view)), Wrong("M40", layer_wrong(project=False)),
     Wrong("M03", scaled_by_the_model), Wrong("M01", layer_wrong(scale=1.0)),
     Wrong("M194", one_head), Wrong("M195", layer_wrong(mask=causal)),
+    Wrong("M37+M195", layer_wrong(cut=split_by_view, mask=causal)),
+    Wrong("M1233", layer_wrong(apart=in_heads_first)),
     Wrong("M51", layer_wrong(normal=lambda *args: norm_unbiased(*args, 1e-5))),
     Wrong("M52", layer_wrong(normal=norm_outside)),
     *(Wrong("M226", layer_wrong(normal=lambda *args, eps=eps: functional.layer_norm(*args, eps)))

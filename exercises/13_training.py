@@ -523,6 +523,8 @@ EXERCISE = Exercise(
             wrong=[
                 Wrong("M264", rate_with(rise=lambda k, n: k / n, fall=late)),
                 Wrong("M264", rate_with(rise=lambda k, n: k / n)),
+                Wrong("M264+M265", lambda k, all, n, p, low: (
+                    p * k / n if k < n else low + wave((k + 1 - n) / (all - n), p, 0))),
                 Wrong("M264", rate_with(rise=lambda k, n: (k + 1) / (n + 1))),
                 Wrong("M264", rate_with(rise=lambda k, n: k / (n - 1))),
                 Wrong("M264", rate_with(rise=lambda k, n: k / n, fall=over_one_step_less)),

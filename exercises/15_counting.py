@@ -199,6 +199,7 @@ TOTAL_WRONG = [
     Wrong("M57", counted(positions=0)),
     Wrong("M354+M57", counted(tables=lambda tied: 1 + tied, positions=0)),
     Wrong("M56", counted(last=0)),
+    Wrong("M354+M56", counted(tables=lambda tied: 1 + tied, last=0)),
     Wrong("M127", counted(maps=3)),
     Wrong("M127", counted(maps=3, map_biases=(3, 1, 1))),
     Wrong("M196", counted(wide=1)),
@@ -410,9 +411,9 @@ FILE_WRONG = [
     Wrong("M983", keeping(lambda name, shape: not is_mask(name)
                           and name not in ("lm_head.weight", "wte.weight"))),
     Wrong("M355", keeping(lambda name, shape: not is_mask(name) and name.startswith("h."))),
-    Wrong("M355", keeping(lambda name, shape: not name.endswith(("attn.bias", "masked_bias"))
+    Wrong("M1242", keeping(lambda name, shape: not name.endswith(("attn.bias", "masked_bias"))
                           and name != "lm_head.weight")),
-    Wrong("M353+M355", keeping(lambda name, shape: "attn.bias" not in name
+    Wrong("M353+M1242", keeping(lambda name, shape: "attn.bias" not in name
                                and name != "lm_head.weight")),
     Wrong("M355", keeping(lambda name, shape: len(shape) == 2 and name != "lm_head.weight")),
     Wrong("M355", keeping(lambda name, shape: not name.endswith("bias")
@@ -451,16 +452,14 @@ EXERCISE = Exercise(
             importance=4, minutes=10, reference=memory, cases=memory_cases,
             read=f"{PAGE}#from-parameters-to-bytes",
             wrong=[
-                Wrong("M352", lambda p, b, adam: memory(p, b, adam, gradients=0)),
-                Wrong("M352", lambda p, b, adam: memory(p, b, adam, means=1)),
-                Wrong("M352", lambda p, b, adam: memory(p, b, adam, means=0)),
-                Wrong("M352", lambda p, b, adam: memory(p, b, adam, gradients=0, means=1)),
-                Wrong("M352", lambda p, b, adam: memory(p, b, b)),
-                Wrong("M352", lambda p, b, adam: memory(p, b, b, gradients=0, means=1)),
-                Wrong("M352", lambda p, b, adam: (p * b, p * b)),
-                Wrong("M352", lambda p, b, adam: memory(p, b, adam, weights=0)),
-                Wrong("M352", lambda p, b, adam: memory(p, b, adam, gradients=0, means=3)),
-                Wrong("M352", lambda p, b, adam: memory(p, b, adam, means=3)),
+                Wrong("M1241", lambda p, b, adam: memory(p, b, adam, gradients=0)),
+                Wrong("M1240", lambda p, b, adam: memory(p, b, adam, means=1)),
+                Wrong("M1240", lambda p, b, adam: memory(p, b, adam, means=0)),
+                Wrong("M1240+M1241", lambda p, b, adam: memory(p, b, adam, gradients=0, means=1)),
+                Wrong("M1240+M1241", lambda p, b, adam: (p * b, p * b)),
+                Wrong("M1243", lambda p, b, adam: memory(p, b, b)),
+                Wrong("M1244", lambda p, b, adam: memory(p, b, adam, gradients=0, means=3)),
+                Wrong("M1244", lambda p, b, adam: memory(p, b, adam, means=3)),
                 Wrong("M352", lambda p, b, adam: (p * b, p * b + 2 * p * b * adam)),
                 Wrong("M341", lambda p, b, adam: memory(p, 1, 1)),
                 Wrong("M341", lambda p, b, adam: (p, p)),

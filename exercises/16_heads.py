@@ -175,6 +175,11 @@ def rows_moved_up(scores, values, w_o, b_o, head):
     return joined @ w_o[: joined.shape[-1]] + b_o
 
 
+def merged_by_view(scores, values, w_o, b_o, head, bias=1):
+    outputs = silenced(softmax(scores) @ values, head)
+    return outputs.reshape(scores.shape[1], -1) @ w_o + bias * b_o
+
+
 def off_in_columns(scores, values, w_o, b_o, head):
     wide = w_o.shape[1] // len(scores)
     kept = np.arange(w_o.shape[1]) // wide != head
@@ -558,12 +563,12 @@ def leaves_the_outputs(answer, case):
 
 
 OTHER_PLACES = [
-    lambda head, position, n, width, d_v: (slice(None), own(head, d_v)),
-    lambda head, position, n, width, d_v: (position, slice(None)),
-    lambda head, position, n, width, d_v: (slice(None), slice(None)),
-    lambda head, position, n, width, d_v: (position - 1, own(head, d_v)),
-    lambda head, position, n, width, d_v: (slice(position + 1), own(head, d_v)),
-    lambda head, position, n, width, d_v: (slice(position, None), own(head, d_v)),
+    ("M1234", lambda head, position, n, width, d_v: (slice(None), own(head, d_v))),
+    ("M1234", lambda head, position, n, width, d_v: (slice(position + 1), own(head, d_v))),
+    ("M1234", lambda head, position, n, width, d_v: (slice(position, None), own(head, d_v))),
+    ("M425", lambda head, position, n, width, d_v: (position, slice(None))),
+    ("M425+M1234", lambda head, position, n, width, d_v: (slice(None), slice(None))),
+    ("M1235", lambda head, position, n, width, d_v: (position - 1, own(head, d_v))),
 ]
 OTHER_SHARES = [
     lambda patched, corrupted, clean: patched,
@@ -662,6 +667,12 @@ def control_in_training(x, labels, control, train):
 def control_on_the_labels(x, labels, control, train):
     on_labels = accuracy(x, labels, train, ~train)
     return on_labels, on_labels - np.mean((nearest_mean(x, control, train) == labels)[~train])
+
+
+def one_probe_for_both(x, labels, control, train):
+    guesses = nearest_mean(x, labels, train)
+    on_labels, on_control = (np.mean((guesses == names)[~train]) for names in (labels, control))
+    return on_labels, on_labels - on_control
 
 
 def gap_of_training(x, labels, control, train):
@@ -815,6 +826,8 @@ EXERCISE = Exercise(
                 Wrong("M406", found_with(near=2)),
                 Wrong("M407", over_all_queries),
                 Wrong("M407", over_all_but_one),
+                Wrong("M405+M407", lambda weights, ids: (
+                    found(weights, ids, near=0, average=False) / len(ids))),
                 *(Wrong("M408", found_with(join=join)) for join in (
                     max, lambda several: several[-1], lambda several: several[0])),
                 Wrong("M409", over_pairs),
@@ -849,8 +862,8 @@ EXERCISE = Exercise(
                     lambda outputs, head: silenced(outputs, (head + 1) % len(outputs)))),
                 Wrong("M40", lambda scores, values, w_o, b_o, head: merge_heads(
                     silenced(softmax(scores) @ values, head))),
-                Wrong("M38", lambda scores, values, w_o, b_o, head: silenced(
-                    softmax(scores) @ values, head).reshape(scores.shape[1], -1) @ w_o + b_o),
+                Wrong("M38", merged_by_view),
+                Wrong("M38+M44", lambda *args: merged_by_view(*args, bias=0)),
                 Wrong("M33", lambda scores, values, w_o, b_o, head: merge_heads(silenced(
                     np.swapaxes(softmax(scores), -1, -2) @ values, head)) @ w_o + b_o),
                 Wrong("M36", off_in_place),
@@ -951,7 +964,7 @@ EXERCISE = Exercise(
                     lambda patched, clean, corrupted: (patched - corrupted) / (clean - corrupted),
                     lambda patched, clean, corrupted: (corrupted - patched) / (clean - corrupted),
                 )),
-                *(Wrong("M425", patch_with(choose)) for choose in OTHER_PLACES),
+                *(Wrong(idea, patch_with(choose)) for idea, choose in OTHER_PLACES),
                 *(Wrong("M426", share_with(share)) for share in OTHER_SHARES),
                 Wrong("M855", patch_with(at_its_position, every_layer=True)),
                 Wrong("M855", one_memory),
@@ -965,6 +978,9 @@ EXERCISE = Exercise(
                 Wrong("M39", patch_with(lambda head, position, n, width, d_v: (
                     position, slice(head, None, 4)))),
                 Wrong("M418", score_with(lambda logits, answer: logits[-1, answer])),
+                *(Wrong("M418+M426", share_with(
+                    share, score=lambda logits, answer: logits[-1, answer]))
+                  for share in OTHER_SHARES),
                 Wrong("M418", score_with(lambda logits, answer: softmax(logits[-1])[answer])),
             ],
         ),
@@ -986,6 +1002,7 @@ EXERCISE = Exercise(
                 Wrong("M1056", by_dot_product),
                 Wrong("M427", control_in_training),
                 Wrong("M1147", control_on_the_labels),
+                Wrong("M1237", one_probe_for_both),
                 Wrong("M428", gap_of_training),
                 Wrong("M428", chance_taken_off),
                 Wrong("M428", commonest_taken_off),

@@ -24,6 +24,7 @@ from exercises.gpt2_by_parts import (
     ATTENDS,
     MODELS,
     NORMS,
+    THINKS,
     attention,
     block,
     chosen,
@@ -232,12 +233,23 @@ def joined(logits, ids):
     return surprise(logits.reshape(-1, logits.shape[-1]), ids.ravel()).mean()
 
 
+FLOORS = [*(10.0**-n for n in (*range(5, 21), 30, 37, 38, 45, 50, 100, 200, 300, 308)),
+          *(np.finfo(kind).eps for kind in (np.float32, np.float64)),
+          *(np.finfo(kind).tiny for kind in (np.float32, np.float64))]  # fmt: skip
+
+
 def naively(logits, ids, weigh=softmax):
     picked = np.take_along_axis(weigh(logits)[..., :-1, :], ids[..., 1:, None], -1)
     return -np.log(picked).mean()
 
 
+def with_floor(floor):
+    """No probability below a floor, which caps what a token can cost."""
+    return lambda logits, ids: naively(logits, ids, lambda z: np.clip(softmax(z), floor, None))
+
+
 LOSS_WRONG = wrongs([
+    *(("M1238", with_floor(floor)) for floor in FLOORS),
     ("M60", lambda logits, ids: surprise(logits, ids, 0).mean()),
     ("M60", lambda logits, ids: surprise(logits, ids, 0)[..., :-1].mean()),
     ("M61", lambda logits, ids: surprise(logits, ids, 2).mean()),
@@ -393,6 +405,7 @@ EXERCISE = Exercise(
             wrong=wrongs([
                 *((idea, functools.partial(block, frame=frame)) for idea, frame in FRAMES),
                 *((idea, functools.partial(block, norm=norm)) for idea, norm in chosen(NORMS)),
+                *((idea, functools.partial(block, think=think)) for idea, think in chosen(THINKS)),
             ]),
             laws=[Law(None, "a layer with nothing to add returns the residual stream", silent)],
         ),

@@ -167,6 +167,7 @@ BASE_WRONG = [
     Wrong("M499", changed(base_for, last=lambda d_k: (d_k / 2 - 1) / d_k)),
     # lucidrains/RETRO-pytorch/issues/12
     Wrong("M500", changed(base_for, last=lambda d_k: 2 * (d_k - 2) / d_k)),
+    Wrong("M1239", changed(base_for, last=lambda d_k: 1 / 2)),
     Wrong("M1046", changed(base_for, last=lambda d_k: -(d_k - 2) / d_k)),
     Wrong("M508", changed(base_for, last=lambda d_k: 1)),
     Wrong("M976", changed(base_for, last=lambda d_k: 2 / d_k)),
@@ -589,9 +590,11 @@ def llama_block(x, layer, heads, kv_heads, base, *, norm=eps_5, feed=swiglu, fra
 
     def attention(x):
         q = per_head(x @ layer["query"].T, heads, turn_query)
-        k = share(per_head(x @ layer["key"].T, kv_heads, turn_key), heads)
-        v = share(per_head(x @ layer["value"].T, kv_heads, turn_value), heads)
-        output = join(attend(q, k, v, mask and mask(x.shape[-2]), scale=scale).output)
+        kv_keys = per_head(x @ layer["key"].T, kv_heads, turn_key)
+        kv_values = per_head(x @ layer["value"].T, kv_heads, turn_value)
+        repeated_keys, repeated_values = (share(part, heads) for part in (kv_keys, kv_values))
+        allowed = mask and mask(x.shape[-2])
+        output = join(attend(q, repeated_keys, repeated_values, allowed, scale=scale).output)
         return output @ layer["out"].T if project else output
 
     def feed_forward(x):
@@ -657,6 +660,7 @@ BLOCK_WRONG = [
     Wrong("M535", both_turned(as_it_is)),
     Wrong("M536", changed(llama_block, whole=True)),  # lucidrains/rotary-embedding-torch/issues/4
     Wrong("M324", changed(llama_block, share=by_index(in_turn))),
+    Wrong("M324+M532", changed(llama_block, share=by_index(in_turn), turn_value=turned_at)),
     Wrong("M325", changed(llama_block, share=by_index(lambda i, heads, kv_heads: 0))),
     Wrong("M537", changed(llama_block, mask=None)),
     Wrong("M01", changed(llama_block, scale=1.0)),
@@ -791,6 +795,8 @@ COUNT_WRONG = [
     Wrong("M545", by_query_heads("kv", "kept")),
     Wrong("M296", by_query_heads("kept")),
     Wrong("M546", counted(wide=2)),
+    Wrong("M544+M545", lambda *sizes: count(*sizes, tables=2, kv=sizes[2])),
+    Wrong("M544+M545", lambda *sizes: count(*sizes, tables=2, kv=sizes[2], kept=sizes[2])),
     Wrong("M545+M546", lambda *sizes: count(*sizes, kv=sizes[2], kept=sizes[2], wide=2)),
     Wrong("M292", lambda vocab, d_model, heads, kv_heads, layers, d_ff, bytes_each: count(
         vocab, d_model, heads, kv_heads, layers, 4 * d_model, bytes_each)),

@@ -5,6 +5,7 @@ to name "trained too little", no model is trained too little.
 """
 
 import functools
+import itertools
 import math
 
 import numpy as np
@@ -301,7 +302,26 @@ def likeliest(logits, temperature, top_p, draw):
     return int(logits.argmax())
 
 
+CHANGED_PARTS = [
+    ("M92", "cool", lambda z, t: z * t),
+    ("M178", "cool", lambda z, t: z),
+    ("M258", "keep", lambda w, p: max(1, int((w.cumsum() < p).sum()))),
+    ("M939", "keep", lambda w, p: len(w)),
+    ("M261", "whole", lambda kept: 1),
+    ("M308", "order", np.argsort),
+]
+
+
+def of_two_parts():
+    """Two mistakes in two parts of the choice; all tokens together need no new whole."""
+    for (first, part, change), (second, other, also) in itertools.combinations(CHANGED_PARTS, 2):
+        if part != other and (first, second) != ("M939", "M261"):
+            yield f"{first}+{second}", writing_with(**{part: change, other: also})
+
+
 WRITE_WRONG = [
+    *((idea, writing_with(**{part: change})) for idea, part, change in CHANGED_PARTS),
+    *of_two_parts(),
     ("M935", writing_with(cached=False)),
     ("M440", forgetful),
     ("M936", read_twice),
@@ -312,14 +332,8 @@ WRITE_WRONG = [
     ("M1150", lambda *args: write(*args, choose=in_order_of_ids)),
     ("M937", lambda *args: write(*args, choose=likeliest)),
     ("M938", writing_with(ids=False)),
-    ("M92", writing_with(cool=lambda z, t: z * t)),
-    ("M178", writing_with(cool=lambda z, t: z)),
-    ("M258", writing_with(keep=lambda w, p: max(1, int((w.cumsum() < p).sum())))),
     ("M258", writing_with(keep=short_nucleus, place_of=first_past)),
     ("M259", writing_with(keep=lambda w, p: max(1, int((w >= 1 - p).sum())))),
-    ("M939", writing_with(keep=lambda w, p: len(w))),
-    ("M308", writing_with(order=np.argsort)),
-    ("M261", writing_with(whole=lambda kept: 1)),
     ("M261", writing_with(whole=lambda kept: 1, place_of=first_past)),
 ]  # fmt: skip
 

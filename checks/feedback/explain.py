@@ -19,7 +19,9 @@ from checks.feedback.library_errors import (
     about_integers,
     about_library,
     about_nothing,
+    about_one_number,
     about_own_names,
+    about_raise,
     about_truth,
 )
 from checks.feedback.named_ideas import named_ideas
@@ -48,7 +50,7 @@ from checks.task import Case, Law, Task
 
 WHY_NONE = "did you forget `return`, or was a variable never set?"
 VISIBLE = 1e-4  # the least difference that can be seen
-NOT_BY_ENTRY = ("structure", "length")  # entries have no counterparts
+NOT_BY_ENTRY = ("structure", "keys", "length")  # entries have no counterparts
 MOST_RIGHT = 3  # cases on which an answer is right that are told
 
 
@@ -123,7 +125,9 @@ def _wrong_result(task: Task, trial: Trial, failing: list[Compared]) -> Verdict:
         _elsewhere_right(trial),
         changed_words(got.changed),
     )
-    status = Status.NOT_UNDERSTOOD if difference.kind == "structure" else Status.WRONG
+    # The keys of a value are asked for in its text; those that a function gives are its answer.
+    form = ("structure", "keys") if task.is_value else ("structure",)
+    status = Status.NOT_UNDERSTOOD if difference.kind in form else Status.WRONG
     return make_verdict(task, status, *filter(None, sentences), **blocks)
 
 
@@ -145,7 +149,9 @@ def _elsewhere_right(trial: Trial) -> str:
 
 def _raised(task: Task, got: Outcome, blocks: dict[str, Any]) -> Verdict:
     mistake = got.mistake
-    asked = about_integers, about_nothing, about_index, about_truth
+    asked = (
+        about_integers, about_nothing, about_index, about_truth, about_one_number, about_raise,
+    )  # fmt: skip
     of_task = about_library, about_own_names
     other = (
         *(about(task, mistake) for about in of_task),

@@ -6,6 +6,8 @@ import importlib
 import inspect
 import re
 
+import numpy as np
+
 from checks.run import nodes
 from checks.run.errors import Mistake
 from checks.run.installed import is_installed
@@ -32,6 +34,11 @@ OUTSIDE = re.compile(r"index (\d+) is out of bounds for (?:axis|dimension) \d+ w
 OF_ARRAYS = re.compile(
     r"truth value of an array with more than one|Boolean value of Tensor with more than one"
 )
+OF_ONE_NUMBER = re.compile(
+    r"(?:arrays|tensors) can be converted to Python scalars|Tensor with \d+ elements cannot be"
+)
+OF_MATH = re.compile(r"\bmath\.(\w+)\(")
+NO_ARRAY = re.compile(r"'(?:int|float)' object is not subscriptable")
 WORDS = {"and": "&", "or": "|", "not": "~"}
 LEFT_NONE = "which condition or slice left none?"
 LACKING = re.compile(r"No module named '(torch|scipy)\b")
@@ -146,6 +153,29 @@ def about_truth(mistake: Mistake) -> str:
         f"`{used[0]}` asks for one True or False; `{symbol}` works on arrays element by element. "
         f"`{symbol}` binds before comparisons: put these in brackets."
     )
+
+
+def about_one_number(mistake: Mistake) -> str:
+    """A sentence on a function that takes one number and got an array, or the other way round."""
+    of_math = OF_MATH.search(mistake.line or "")
+    if of_math and OF_ONE_NUMBER.search(mistake.message) and hasattr(np, of_math[1]):
+        own, of_numpy = (f"`{home}.{of_math[1]}`" for home in ("math", "np"))
+        return f"Functions of `math`, such as {own}, take one number; {of_numpy} takes arrays."
+    if NO_ARRAY.search(mistake.message) and mistake.line and "[" not in mistake.line:
+        return (
+            "A function that this line calls takes an entry of what is a single number here: "
+            "where it asks for an array, give it `np.array([number])`."
+        )
+    if "Axis must be specified when shapes of a and weights differ" in mistake.message:
+        return "`np.average` needs the axis along which the weights count: `axis=0` is the first."
+    return ""
+
+
+def about_raise(mistake: Mistake) -> str:
+    """A sentence on an error that the answer raises itself where a result is expected."""
+    if not mistake.by_hand:
+        return ""
+    return "Your own `raise` stops here, where a result is expected: which condition leads to it?"
 
 
 def about_own_names(task: Task, mistake: Mistake) -> str:

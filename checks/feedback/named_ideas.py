@@ -48,7 +48,8 @@ def _fit(wrong: Wrong, task: Task, failing_first: Sequence[Compared]) -> Fit | N
     """How a misconception fits; None where it does not give what the answer gives.
 
     The words of an error depend on how a line is written. Where the numbers of one failing case
-    agree, it is enough that both stop with an error on another.
+    agree, it is enough that both stop with an error on another; so it is where each error comes
+    from a `raise` of one's own.
     """
     everywhere, gap, agrees, both_raised = True, 0.0, False, False
     for case in failing_first:
@@ -63,6 +64,7 @@ def _fit(wrong: Wrong, task: Task, failing_first: Sequence[Compared]) -> Fit | N
             everywhere = False
         elif idea.status == case.outcome.status == Status.RAISED:
             both_raised = True
+            agrees |= idea.mistake.by_hand and case.outcome.mistake.by_hand
         else:
             return None
     return None if both_raised and not agrees else Fit(wrong, everywhere, gap)
@@ -119,4 +121,4 @@ def outcome_of(wrong: Wrong, task: Task, case: Case) -> Outcome:
     if task.is_value:
         return Outcome(Status.RETURNED, plain(wrong.answer))
     # What it changes in place is never asked, and to look for it would cost most.
-    return try_case(task, wrong.answer, case, watch=False)
+    return try_case(task, wrong.answer, case, closely=False)

@@ -88,6 +88,21 @@ def _about_letters(first: str, second: str) -> str:
     )
 
 
+def _about_more_axes() -> str:
+    return (
+        "In `einsum` an array needs a letter for each of its axes, and here it has more axes. "
+        "`...` in front of its letters, and of those after `->`, stands for all axes in front."
+    )
+
+
+def _about_more_letters() -> str:
+    return "In `einsum` an array needs an axis for each of its letters, and here it has fewer axes."
+
+
+def _about_count(letters: str, axes: str) -> str:
+    return _about_more_axes() if int(axes) > int(letters) else _about_more_letters()
+
+
 def _about_batches(first: str, second: str) -> str:
     return (
         f"In a product of batches, of shapes {first} and {second}, all axes but the last two must "
@@ -98,6 +113,13 @@ def _about_batches(first: str, second: str) -> str:
 def _about_joined(axis: str, first: str, second: str) -> str:
     which = f"on axis {axis}" if axis.isdigit() else "on the axes that are not joined"
     return f"Arrays that are joined must agree {which}: {first} and {second}."
+
+
+def _about_joined_axes(first: str, second: str) -> str:
+    return (
+        f"Arrays that are joined must have equally many axes; here one has {first}, and another "
+        f"{second}. `a[None]` is an array whose only row is `a`."
+    )
 
 
 def _about_indices(axes: str) -> str:
@@ -189,6 +211,9 @@ SHAPE_ERRORS = [
         (r"could not be broadcast together with shapes (\([\d,]*\)) (\([\d,]*\))", _about_pair),
         (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) .*dimension (\d+)",
          _about_axis),
+        (r"more dimensions than subscripts given in einstein sum", _about_more_axes),
+        (r"string contains too many subscripts for operand", _about_more_letters),
+        (r"subscripts in the equation \((\d+)\) .* number of dimensions \((\d+)\)", _about_count),
         (r"einsum\(\): subscript (\w) has size (\d+) .* seen size (\d+)", _about_subscript),
         (r"remapped\]: (\([\d,]*\))->\S* (\([\d,]*\))->.* requested shape", _about_batches),
         (r"remapped\]: (\([\d,]*\))->\S* (\([\d,]*\))->", _about_letters),
@@ -212,5 +237,7 @@ SHAPE_ERRORS = [
          _about_joined),
         (r"must match except in dimension (\d+). Expected size (\d+) but got size (\d+)",
          lambda _, *sizes: _about_joined("", *sizes)),
+        (r"index 0 has (\d+) dimension\(s\) .* has (\d+) dimension", _about_joined_axes),
+        (r"must have same number of dimensions: got (\d+) and (\d+)", _about_joined_axes),
     )
 ]  # fmt: skip

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from checks.locate.answer_steps import (
     MOST_NOTES,
     MOST_OF_A_STEP,
@@ -191,6 +193,8 @@ def _departure(task: Task, walk: Walk, others: Sequence[Walk], alone: bool) -> I
     near, relation = _nearest(task, walk, truth, following, others)
     if near:
         turn = _of_turn(task, walk.wrong.case, truth, near)
+        if step and np.isneginf(truth.value).any() and gives(near, walk.truths[n]):
+            relation = "equal to the scores: it hides no key that the mask forbids"
         yield f"Next {verb} {truth.name}: your {line_words(near)} is{turn} {relation}."
         return
     them = "them" if is_plural(truth.name) else "it"

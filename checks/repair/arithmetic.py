@@ -6,8 +6,17 @@ import ast
 import copy
 from collections.abc import Iterator
 
-from checks.repair.changes import Around, Change, as_code, constant, swapped_axes
-from checks.repair.swaps import ARITHMETIC, BOUNDARY, COMPARED, SYMBOLS
+from checks.repair.changes import (
+    ARITHMETIC,
+    BOUNDARY,
+    COMPARED,
+    SYMBOLS,
+    Around,
+    Change,
+    as_code,
+    constant,
+    swapped_axes,
+)
 
 ONE_WAY = ast.Sub | ast.Div | ast.MatMult | ast.FloorDiv | ast.Mod | ast.Pow
 LARGEST = 1e6  # a number that is changed

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from checks.repair.changes import (
+    FUNCTIONS,
     Around,
     Change,
     as_code,
@@ -14,7 +15,6 @@ from checks.repair.changes import (
     neighbours_swapped,
     swapped_axes,
 )
-from checks.repair.swaps import FUNCTIONS
 
 REDUCED = ("sum", "mean", "max", "min", "var", "std", "argmax", "argmin", "any", "all")
 DIAGONAL = ("tri", "tril", "triu", "diag")

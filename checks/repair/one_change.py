@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 
 from checks.repair.doubtful import is_last_resort, needs_the_whole
 from checks.repair.edits import Edit
+from checks.repair.growth import may_overfill
 from checks.repair.rewriting import Definition, definition_of, value_definition
-from checks.repair.search import ALL, SECONDS_EACH, Search
+from checks.repair.search import ALL, NO_EFFECT, RIGHT, SECONDS_EACH, Search
 from checks.run.call import Elsewhere
 from checks.run.trial import Compared, same_outcome
 from checks.status import Status
@@ -68,6 +69,8 @@ def one_change(
         definition = definition_of(answer, task.name)
     if definition is None:
         return Changes()
+    given = ((*seen.case.args, *seen.case.kwargs.values()) for seen in compared)
+    definition = replace(definition, overfills=any(map(may_overfill, given)))
     ends = time.process_time() + SECONDS, time.monotonic() + PATIENCE
     search = Search(task, library, compared, definition, ends, MOST_BRIEF if brief else MOST)
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
@@ -167,10 +170,14 @@ def _stands_elsewhere(search: Search, edit: Edit) -> bool:
 
 def _repairs_of_two(search: Search) -> list[Repair]:
     """The first two changes that make the answer right together."""
-    edits = itertools.islice(search.changes(), MOST_OF_TWO)
-    for first, second in itertools.combinations(edits, 2):
+    edits = [*itertools.islice(search.changes(), MOST_OF_TWO)]
+    effects = [search.effect(edit) for edit in edits]
+    pairs = itertools.combinations(zip(edits, effects, strict=True), 2)
+    for (first, effect), (second, other) in pairs:
         if (first.kind == "operators") != (second.kind == "operators"):
             continue  # a minus may cancel what is too much elsewhere
+        if NO_EFFECT in (effect, other) and RIGHT not in (effect, other):
+            continue  # together they give what one of them gives alone, and that is wrong
         if search.is_over():
             return []
         with first.made(), second.made():

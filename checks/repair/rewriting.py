@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from checks.repair.growth import NAMES, growth_bounded
+
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 
 
@@ -22,12 +24,18 @@ class Definition:
     lines: tuple[str, ...]
     statements: list[ast.stmt]
     world: dict[str, Any]
+    overfills: bool = False  # whether a product of what it is given may repeat a list too often
 
-    def made(self) -> Any:
-        """The answer, defined once more in a world of its own."""
-        world = dict(self.world)
+    def compiled(self) -> types.CodeType:
+        """The statements as they are now; to compile them takes longer than a small call."""
         tree = ast.Module(self.statements, [])
-        exec(compile(tree, self.file, "exec", dont_inherit=True), world)
+        with growth_bounded(self.statements if self.overfills else ()):
+            return compile(tree, self.file, "exec", dont_inherit=True)
+
+    def made(self, code: types.CodeType | None = None) -> Any:
+        """The answer, defined once more in a world of its own."""
+        world = {**self.world, **NAMES}
+        exec(code or self.compiled(), world)
         return world[self.name]
 
     def line(self, number: int) -> str:

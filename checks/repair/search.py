@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from types import CodeType
 
 import numpy as np
 
@@ -28,6 +29,7 @@ SECONDS_EACH = 0.3  # at most for one call
 MOST_ENDLESS = 12  # changes that give no end in this time
 OTHER_SEEDS = (1, 2)  # of the cases on which a repair is tried once more
 ALL = "your answer"
+NO_EFFECT, RIGHT = "no effect", "right"  # what a change does on the first case
 SLOW = Outcome(Status.TOO_SLOW)
 
 
@@ -70,27 +72,29 @@ class Search:
         """Whether the time of the search is over."""
         return time.process_time() > self.ends[0] or time.monotonic() > self.ends[1]
 
-    def outcome(self, seen: Compared, watch: bool = False) -> Outcome | None:
+    def outcome(
+        self, seen: Compared, closely: bool = False, code: CodeType | None = None
+    ) -> Outcome | None:
         """What the definition, as it is now, gives; None if it cannot be made or takes long."""
         start = time.process_time()
-        outcome = self._tried(seen, watch)
+        outcome = self._tried(seen, closely, code)
         if outcome == SLOW and time.process_time() - start < self.seconds / 2:
-            outcome = self._tried(seen, watch)  # it waited for a busy machine
+            outcome = self._tried(seen, closely, code)  # it waited for a busy machine
         if outcome == SLOW:
             self.endless.append(seen.case)
         return None if outcome == SLOW else outcome
 
-    def _tried(self, seen: Compared, watch: bool) -> Outcome | None:
+    def _tried(self, seen: Compared, closely: bool, code: CodeType | None) -> Outcome | None:
         try:
             with time_limit(self.seconds):
-                answer = self.definition.made()
+                answer = self.definition.made(code)
         except TooSlow:
             return SLOW
         except Exception:
             return None
         if self.task.is_value:
             return Outcome(Status.RETURNED, plain(answer))
-        return try_case(self.task, answer, seen.case, self.library, self.seconds, watch)
+        return try_case(self.task, answer, seen.case, self.library, self.seconds, closely)
 
     def right_parts(self) -> frozenset[str]:
         """The parts that are right on every case, as the definition is now; or `ALL`."""
@@ -114,11 +118,26 @@ class Search:
         with edit.made():
             return ALL in self._right_on(self.compared)
 
+    def effect(self, edit: Edit) -> str:
+        """What a change alone does on the first failing case: nothing, all, or something else.
+
+        Of a single number this says too little: two changes may lead to it that seem to do nothing.
+        """
+        first = self.compared[0]
+        numbers = first.truth.value.as_numbers() if first.truth.value else None
+        with edit.made():
+            outcome = self.outcome(first)
+        if outcome is None or (numbers is not None and numbers.shape == ()):
+            return ""
+        if same_outcome(first.outcome, outcome, self.task.tolerance):
+            return NO_EFFECT
+        return RIGHT if same_outcome(first.truth, outcome, self.task.tolerance) else ""
+
     def _accepted(self) -> bool:
         """Whether the check would accept it: the laws, other draws, the same again, no changes."""
         if not (self._lawful() and ALL in self._right_on(self.fresh)):
             return False
-        again = [(seen, self.outcome(seen, watch=True)) for seen in self.compared]
+        again = [(seen, self.outcome(seen, closely=True)) for seen in self.compared]
         return not any(
             outcome is None
             or outcome.changed
@@ -127,9 +146,13 @@ class Search:
         )
 
     def _right_on(self, compared: Sequence[Compared]) -> frozenset[str]:
+        try:
+            code = self.definition.compiled()
+        except (SyntaxError, TypeError, ValueError, RecursionError):
+            return frozenset()  # some changes give what is no Python
         right: frozenset[str] | None = None
         for seen in compared:
-            outcome = self.outcome(seen)
+            outcome = self.outcome(seen, code=code)
             how = self.task.tolerance, self.counts
             here = parts_right(seen, outcome, *how) if outcome else frozenset()
             right = here if right is None else right & here

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from checks.repair.changes import as_code
-from checks.repair.swaps import ARITHMETIC, SYMBOLS
+from checks.repair.changes import ARITHMETIC, SYMBOLS, as_code
 
 Block = list[ast.stmt]
 LOOPS = (ast.For, ast.While)

@@ -96,13 +96,14 @@ def observe(
     call: Callable | None = None,
     seconds: float | None = None,
     file: str | None = None,
-    watch: bool = True,
+    closely: bool = True,
     copied: Callable = np.array,
 ) -> Outcome:
     """Call the answer once on copies of the case, made for the array library named.
 
     `file` is where the learner's code stands, if it is not where the answer is defined;
-    with `watch`, arguments that it changed are looked for, which costs more than a small call;
+    `closely` tells also what the answer does not take, which arguments it changed, and which
+    arrays were in an error, which costs more than a small call;
     `copied` copies the arrays of the case for it.
     """
     seconds = SECONDS if seconds is None else seconds
@@ -112,8 +113,7 @@ def observe(
         seconds = PATIENCE  # each request to its process has a clock of its own
     file = file or source_file(answer)
     args, kwargs = (convert(given, library, copied) for given in (case.args, case.kwargs))
-    misfit = None if call else signature_misfit(answer, args, kwargs)
-    if misfit:
+    if closely and not call and (misfit := signature_misfit(answer, args, kwargs)):
         return Outcome(Status.NOT_UNDERSTOOD, mistake=Mistake("TypeError", misfit))
     try:
         with quiet_world(), time_limit(seconds):
@@ -126,12 +126,12 @@ def observe(
     except TooSlow:
         return Outcome(Status.TOO_SLOW)
     except BaseException as error:
-        return Outcome(Status.RAISED, mistake=describe_error(error, file))
+        return Outcome(Status.RAISED, mistake=describe_error(error, file, closely))
     if isinstance(value, Strange) and value.untouched:
         return Outcome(Status.NOT_ATTEMPTED, value)
     if isinstance(value, Nothing) and is_empty(answer):
         return Outcome(Status.NOT_ATTEMPTED, value)
-    changed = _changed(answer, case, library, call, args, kwargs) if watch else ()
+    changed = _changed(answer, case, library, call, args, kwargs) if closely else ()
     return Outcome(Status.RETURNED, value, changed=changed)
 
 

@@ -17,7 +17,7 @@ Leaf = tuple[str, Numbers, Numbers]  # where it stands, what is expected there, 
 
 @dataclass(frozen=True)
 class Difference:
-    """The first thing that differs: `kind` is structure, length, shape, values or dtype."""
+    """The first thing that differs: `kind` is structure, keys, length, shape, values or dtype."""
 
     kind: str
     sentence: str
@@ -76,7 +76,7 @@ def _match_entries(
     extra = [key for key in got.entries if key not in expected.entries]
     if missing or extra:
         keys = f"{_subject(where)} a dictionary {_keys_words(missing, extra)}"
-        return Difference("structure", keys, where, expected, got)
+        return Difference("keys", keys, where, expected, got)
     return _first(
         _match(wanted, got.entries[key], _entry_name(key, where), leaves)
         for key, wanted in expected.entries.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import linecache
+import re
 import types
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,11 @@ class Mistake:
     number: int = 0
     operands: str = ""
 
+    @property
+    def by_hand(self) -> bool:
+        """Whether the learner's own `raise` raised it."""
+        return bool(re.search(rf"\braise {re.escape(self.type)}\b", self.line))
+
 
 def source_file(answer: Any) -> str | None:
     """The file, or the notebook cell, in which a function or a class was written."""
@@ -41,8 +47,11 @@ def remember_source(file: str, source: str) -> None:
     linecache.cache[file] = (len(source), None, lines, file)
 
 
-def describe_error(error: BaseException, file: str | None) -> Mistake:
-    """Put an exception into plain data: the last line of the learner's own code and the message."""
+def describe_error(error: BaseException, file: str | None, closely: bool = True) -> Mistake:
+    """Put an exception into plain data: the last line of the learner's own code and the message.
+
+    `closely` tells the arrays of the expression, too.
+    """
     try:
         message = str(error)[:600].encode("utf8", "backslashreplace").decode("utf8")
     except BaseException:
@@ -56,7 +65,7 @@ def describe_error(error: BaseException, file: str | None) -> Mistake:
         return Mistake(type(error).__name__, message)
     line = linecache.getline(file, last.tb_lineno).strip()
     number = last.tb_lineno if line else 0
-    return Mistake(type(error).__name__, message, line, number, _operands(last))
+    return Mistake(type(error).__name__, message, line, number, _operands(last) if closely else "")
 
 
 def _operands(step: types.TracebackType) -> str:
@@ -69,7 +78,7 @@ def _operands(step: types.TracebackType) -> str:
     except Exception:
         return ""
     quoted = text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."
-    return "; ".join([f"`{quoted}`", *filter(None, shapes)])
+    return "; ".join([f"`{quoted}`", *dict.fromkeys(filter(None, shapes))])
 
 
 def _expression(step: types.TracebackType) -> str:

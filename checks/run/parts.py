@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,7 +17,7 @@ Part = tuple[str, Node, Node]  # its name, what is right there, and what came
 def compared_parts(expected: Node | None, got: Node | None, counts: bool = False) -> list[Part]:
     """The parts of a result with several, each with what came in its place.
 
-    With `counts` the numbers of a short row of whole numbers are parts too.
+    With `counts` the numbers of a short row or table of whole numbers are parts too.
     """
     if isinstance(expected, Mapping) and isinstance(got, Mapping):
         entries = expected.entries.items()
@@ -35,22 +36,31 @@ def compared_parts(expected: Node | None, got: Node | None, counts: bool = False
 
 
 def _row_parts(expected: Node | None, got: Node | None) -> list[Part]:
-    """The numbers of a short row of whole numbers, by index; of a tuple, as its results."""
+    """The numbers of a short row or table of whole ones, by index; of a tuple, as its results."""
     wanted, came = (node and node.as_numbers() for node in (expected, got))
-    if not wanted or not came or wanted.kind != "int" or wanted.shape != came.shape:
+    if not wanted or not came or wanted.shape != came.shape:
         return []
-    if len(wanted.shape) != 1 or not 1 < wanted.shape[0] <= MOST_COUNTS:
+    if len(wanted.shape) not in (1, 2) or not 1 < math.prod(wanted.shape) <= MOST_COUNTS:
         return []
-    if wanted.values is None or came.values is None or came.kind not in ("int", "float"):
+    if not _are_counts(wanted) or came.values is None or came.kind not in ("int", "float"):
         return []
-    count = wanted.shape[0]
-    results = isinstance(expected, Items) and expected.kind == "tuple"
-    names = expected.item_names if results else [f"[{n}]" for n in range(count)]
-    return [(names[n], _entry(wanted, n), _entry(came, n)) for n in range(count)]
+    results = isinstance(expected, Items) and expected.kind == "tuple" and len(wanted.shape) == 1
+    places = list(np.ndindex(wanted.shape))
+    names = expected.item_names if results else [str(list(place)) for place in places]
+    pairs = zip(names, places, strict=True)
+    return [(name, _entry(wanted, place), _entry(came, place)) for name, place in pairs]
 
 
-def _entry(row: Numbers, n: int) -> Numbers:
-    return Numbers(np.asarray(row.values[n]), (), row.dtype, row.home)
+def _are_counts(numbers: Numbers) -> bool:
+    """Whether all are whole; only a table may hold them as floats."""
+    if numbers.kind != "float" or len(numbers.shape) != 2 or numbers.values is None:
+        return numbers.kind == "int" and numbers.values is not None
+    values = numbers.values
+    return bool(np.isfinite(values).all() and (values == np.round(values)).all())
+
+
+def _entry(numbers: Numbers, place: tuple[int, ...]) -> Numbers:
+    return Numbers(np.asarray(numbers.values[place]), (), numbers.dtype, numbers.home)
 
 
 def _membership(expected: Items, got: Items) -> list[Part]:

@@ -114,11 +114,11 @@ def try_case(
     case: Case,
     library: str = "",
     seconds: float | None = None,
-    watch: bool = True,
+    closely: bool = True,
 ) -> Outcome:
     """Call an answer on one case; where the task has a measure, apply it to what came back."""
     how = (library or task.arrays[0], task.call, seconds or seconds_for(task))
-    outcome = observe(answer, case, *how, watch=watch)
+    outcome = observe(answer, case, *how, closely=closely)
     done = task.measure is None or getattr(type(answer), "is_measured", False)
     if done or outcome.status != Status.RETURNED:
         return outcome

@@ -1,4 +1,4 @@
-"""What surrounds a call of an answer: fixed seeds and silent warnings."""
+"""What surrounds the calls of an answer: fixed seeds and silent warnings."""
 
 from __future__ import annotations
 
@@ -12,21 +12,30 @@ import numpy as np
 
 
 @contextmanager
-def quiet_world() -> Iterator[None]:
-    """Seed the global generators, silence warnings, and put everything back afterwards."""
+def kept_generators() -> Iterator[None]:
+    """Put the states of the global generators back afterwards.
+
+    To read and write NumPy's takes longer than a small call: it is done once for a whole check.
+    """
     torch = sys.modules.get("torch")
     kept = (random.getstate(), np.random.get_state())
     kept_torch = torch.get_rng_state() if torch else None
-    random.seed(0)
-    np.random.seed(0)
-    if torch:
-        torch.default_generator.manual_seed(0)
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            yield
+        yield
     finally:
         random.setstate(kept[0])
         np.random.set_state(kept[1])
         if kept_torch is not None:
             torch.set_rng_state(kept_torch)
+
+
+@contextmanager
+def quiet_world() -> Iterator[None]:
+    """Seed the global generators, and silence warnings."""
+    random.seed(0)
+    np.random.seed(0)
+    if torch := sys.modules.get("torch"):
+        torch.default_generator.manual_seed(0)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield

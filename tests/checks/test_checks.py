@@ -322,11 +322,25 @@ class TestStyles:
         assert torch.equal(torch.get_rng_state(), before[1])
 
     def test_the_state_of_random_is_put_back(self):
-        world = call.quiet_world()
-        before = random.getstate()
-        with world:
+        def drawing(q, k):
             random.seed(5)
+            return scores(q, k)
+
+        random.seed(7)
+        before = random.getstate()
+        assert judge(SCORES, drawing).passed
         assert random.getstate() == before
+
+    def test_the_states_are_put_back_after_a_wrong_answer_and_an_error(self):
+        def stopping(q, k):
+            raise ValueError(random.random())
+
+        for wrong in (lambda q, k: scores(q, k) * np.random.random(), stopping):
+            np.random.seed(7)
+            before = random.getstate(), np.random.get_state()[1].copy()
+            assert not judge(SCORES, wrong).passed
+            assert random.getstate() == before[0]
+            assert (np.random.get_state()[1] == before[1]).all()
 
 
 class TestHostileAnswers:

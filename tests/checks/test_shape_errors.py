@@ -79,6 +79,22 @@ SIZES = {
         lambda: np.einsum("ij,jk->ik", np.ones((2, 3)), np.ones((5, 2))),
         "with the shapes (2,3) and (5,2), one of yours stands for two",
     ),
+    "an axis without a letter": (
+        lambda: np.einsum("id,dk->ik", np.ones((2, 3, 4)), np.ones((4, 5))),
+        "a letter for each of its axes, and here it has more axes",
+    ),
+    "a letter without an axis": (
+        lambda: np.einsum("bid,dk->bik", np.ones((3, 4)), np.ones((4, 5))),
+        "an axis for each of its letters, and here it has fewer axes",
+    ),
+    "an axis without a letter in torch": (
+        lambda: torch.einsum("id,dk->ik", torch.ones(2, 3, 4), torch.ones(4, 5)),
+        "here it has more axes",
+    ),
+    "a letter without an axis in torch": (
+        lambda: torch.einsum("bid,dk->bik", torch.ones(3, 4), torch.ones(4, 5)),
+        "here it has fewer axes",
+    ),
     "arrays of NumPy that are joined": (
         lambda: np.concatenate([np.ones((2, 3)), np.ones((3, 4))]),
         "must agree on axis 1: 3 and 4.",

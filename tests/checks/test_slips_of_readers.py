@@ -42,6 +42,86 @@ class Slip(NamedTuple):
 
 
 SLIPS = {
+    "query and key exchanged": Slip(
+        "00_start", "0.2",
+        "def entry(grid, query, key, queries_in):\n"
+        "    if queries_in == 'columns':\n        return grid[query][key]\n"
+        "    return grid[key][query]\n",
+        "`query` is the index of the row", "largest entry",
+    ),
+    "a version that begins with its pin": Slip(
+        "00_start", "0.5",
+        "def diagnose(pinned, present):\n    out = {}\n"
+        "    for name, want in pinned.items():\n        have = present.get(name, 'absent')\n"
+        "        if not have.startswith(want):\n            out[name] = have\n    return out\n",
+        "as 1.1.10 begins with 1.1.1",
+    ),
+    "absent ones overlooked and labels cut off": Slip(
+        "00_start", "0.5",
+        "def diagnose(pinned, present):\n"
+        "    clean = {k: v.split('+')[0] for k, v in present.items()}\n"
+        "    return {k: v for k, v in clean.items() if k in pinned and pinned[k] != v}\n",
+        "report it as \"absent\". Label cut off",
+    ),
+    "the vocabulary for the texts": Slip(
+        "01_first_lap", "1.5",
+        "def tf_idf(counts):\n"
+        "    n_w = (np.asarray(counts) > 0).sum(axis=0)\n"
+        "    return counts * np.log(counts.shape[1] / n_w)\n",
+        "the size of the vocabulary for N", "You did not count texts",
+    ),
+    "exactly the share": Slip(
+        "01_first_lap", "1.7",
+        "def steps_until(factor, share):\n"
+        "    return math.ceil(math.log(share) / math.log(factor))\n",
+        "go on while factor**steps >= share",
+    ),
+    "bits for states": Slip(
+        "01_first_lap", "1.8",
+        "def longest(numbers, bits, vocab):\n"
+        "    return int(math.log(numbers * bits) / math.log(vocab))\n",
+        "the number of bits for the number of states", "Two small changes",
+    ),
+    "two mistakes in one table": Slip(
+        "01_first_lap", "1.9",
+        "def costs(n, d, k):\n"
+        "    return [[n * d ** 2, 1, 1], [n ** 2 * d, n, n],\n"
+        "            [k * n * d ** 2, 1, int(math.log(n, k))]]\n",
+        "`[0, 0]`, `[1, 0]` and `[2, 2]` are wrong",
+    ),
+    "a component of 0 refused": Slip(
+        "02_embeddings", "2.4",
+        "def cosine(a, b):\n    if 0 in a or 0 in b:\n        raise ValueError('zero')\n"
+        "    return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))\n",
+        "in which some component is 0",
+    ),
+    "perpendicular vectors refused": Slip(
+        "02_embeddings", "2.4",
+        "def cosine(a, b):\n    if a @ b == 0:\n        raise ValueError('zero')\n"
+        "    return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))\n",
+        "Perpendicular vectors have this dot product too", "some component is 0",
+    ),
+    "another condition for all zeros": Slip(
+        "02_embeddings", "2.4",
+        "def cosine(a, b):\n    if a[-1] == 0:\n        raise ValueError('zero')\n"
+        "    return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))\n",
+        "Your own `raise` stops here", "some component is 0",
+    ),
+    "the dot product divided by 2": Slip(
+        "03_context", "3.1", "cos_banks = 15 / 16\n",
+        "divided by something else than the product of their two lengths",
+    ),
+    "einsum without its ellipsis": Slip(
+        "04_queries_keys_values", "4.4",
+        "def token_scores(x, w_q, w_k):\n"
+        "    return np.einsum('id,dk,jd,dk->ij', x, w_q, x, w_k)\n",
+        "stands for all axes in front", "too few letters",
+    ),
+    "a in W_q and b in W_k": Slip(
+        "04_queries_keys_values", "4.7",
+        "def one_way(a, b):\n    return a[:, None], b[:, None]\n",
+        "a minus its part along b",
+    ),
     "the number in millions": Slip(
         "02_embeddings", "2.1", "table_numbers = 617.6\n", "in millions",
         "Your number is too small",
@@ -603,7 +683,7 @@ SLIPS = {
         "    w = np.exp(s - s.max(axis=1, keepdims=True))\n"
         "    w = w / w.sum(axis=1, keepdims=True)\n"
         "    return w @ V, k, v\n",
-        "or so low that its weight is 0",
+        "it hides no key that the mask forbids", "finite where the mask",
     ),
     "a plus off the diagonal, and an overflow": Slip(
         "06_softmax", "6.6",
@@ -702,6 +782,150 @@ SLIPS = {
         "    w /= w.sum()\n"
         "    return w - np.outer(w, w)\n",
         "repeats for every row or column",
+    ),
+    "half the sum through one ReLU": Slip(
+        "11_block", "11.3",
+        "def larger():\n"
+        "    w_1 = np.array([[1, 1, -1], [1, -1, 1]], dtype=float)\n"
+        "    w_2 = np.full((3, 1), 0.5)\n"
+        "    return w_1, np.zeros(3), w_2, np.zeros(1)\n",
+        "goes through one ReLU",
+    ),
+    "dropout scaled in evaluation": Slip(
+        "11_block", "11.5",
+        "def dropout(x, keep, rate, training):\n"
+        "    return x * keep if training else x * (1 - rate)\n",
+        "multiplied by 1 - rate in evaluation", "has the wrong mean",
+    ),
+    "heads cut in front of queries, keys and values": Slip(
+        "11_block", "11.6",
+        "import torch\n"
+        "import torch.nn.functional as F\n"
+        "def encoder_layer(x, p, heads):\n"
+        "    numpy_in = not torch.is_tensor(x)\n"
+        "    x = torch.as_tensor(x)\n"
+        "    p = {k: torch.as_tensor(v) for k, v in p.items()}\n"
+        "    d = x.shape[-1]\n"
+        "    h = F.layer_norm(x, (d,), p[\"norm1_weight\"], p[\"norm1_bias\"], 1e-5)\n"
+        "    qkv = h @ p[\"in_proj_weight\"].T + p[\"in_proj_bias\"]\n"
+        "    q, k, v = qkv.unflatten(-1, (heads, 3 * d // heads)).transpose(-3, -2).chunk(3, -1)\n"
+        "    y = F.scaled_dot_product_attention(q, k, v)\n"
+        "    y = y.transpose(-3, -2).flatten(-2)\n"
+        "    x = x + y @ p[\"out_proj_weight\"].T + p[\"out_proj_bias\"]\n"
+        "    h = F.layer_norm(x, (d,), p[\"norm2_weight\"], p[\"norm2_bias\"], 1e-5)\n"
+        "    h = F.gelu(h @ p[\"linear1_weight\"].T + p[\"linear1_bias\"])\n"
+        "    x = x + h @ p[\"linear2_weight\"].T + p[\"linear2_bias\"]\n"
+        "    return x.numpy() if numpy_in else x\n",
+        "into these three blocks first",
+    ),
+    "an average without an axis": Slip(
+        "13_training", "13.4",
+        "def accumulate(gradients, tokens):\n"
+        "    return np.average(gradients, weights=tokens)\n",
+        "`axis=0` is the first",
+    ),
+    "training without the weights": Slip(
+        "15_counting", "15.3",
+        "def memory(parameters, bytes_each, adam_bytes):\n"
+        "    return parameters * bytes_each, parameters * (bytes_each + 2 * adam_bytes)\n",
+        "You counted one number of `bytes_each`", "counted something more",
+    ),
+    "the bias of c_attn taken for a mask": Slip(
+        "15_counting", "15.5",
+        "def read_off(file):\n"
+        "    skip = (\"attn.bias\", \"attn.masked_bias\", \"lm_head.weight\")\n"
+        "    return sum(math.prod(s) for n, s in file.items() if not n.endswith(skip))\n",
+        "You left out `attn.c_attn.bias`", "Vectors count",
+    ),
+    "the head exchanged at every position": Slip(
+        "16_heads", "16.7",
+        "def restored(model, clean, corrupted, answer, layer, head, position, d_v):\n"
+        "    box = {}\n"
+        "    cols = np.arange(head * d_v, head * d_v + d_v)\n"
+        "    def keep(l, o): box[l] = o.copy()\n"
+        "    def swap(l, o):\n"
+        "        if l != layer: return None\n"
+        "        o = o.copy(); o[:, cols] = box[l][:, cols]; return o\n"
+        "    def score(ids, hook):\n"
+        "        z = model(ids, hook)[-1]\n"
+        "        return np.log(softmax(z))[answer]\n"
+        "    top = score(clean, keep); low = score(corrupted, lambda l, o: None)\n"
+        "    return (score(corrupted, swap) - low) / (top - low)\n",
+        "at more than one position", "or something else",
+    ),
+    "one probe for labels and control": Slip(
+        "16_heads", "16.8",
+        "def probed(x, labels, control, train):\n"
+        "    names = np.unique(labels[train])\n"
+        "    means = np.array([x[train & (labels == c)].mean(0) for c in names])\n"
+        "    guess = names[np.argmin(np.linalg.norm(x[~train, None] - means, axis=-1), axis=1)]\n"
+        "    a = np.mean(guess == labels[~train])\n"
+        "    return a, a - np.mean(guess == control[~train])\n",
+        "You compared the guesses of the first probe",
+    ),
+    "a floor under the probability": Slip(
+        "17_capstone", "17.8",
+        "def loss(logits, ids):\n"
+        "    logits, ids = np.asarray(logits), np.asarray(ids)\n"
+        "    e = np.exp(logits - logits.max(-1, keepdims=True))\n"
+        "    p = e / e.sum(-1, keepdims=True)\n"
+        "    picked = np.take_along_axis(p[..., :-1, :], ids[..., 1:, None], -1)\n"
+        "    return -np.mean(np.log(picked + 1e-9))\n",
+        "caps what an unlikely token can cost",
+    ),
+    "the square of the example": Slip(
+        "18_llama", "18.2",
+        "def base_for(d_k, n):\n"
+        "    return (n / (2 * np.pi)) ** 2\n",
+        "which is 2 for d_k = 4 alone",
+    ),
+    "a position as a plain number": Slip(
+        "18_llama", "18.6",
+        "def decode_step(x, query, key, value, keys, values, base):\n"
+        "    q, k, v = query @ x, key @ x, value @ x\n"
+        "    angle = angles_of(len(keys), len(q), base)\n"
+        "    q, k = rotate(q, angle), rotate(k, angle)\n"
+        "    keys = np.vstack([keys, k]); values = np.vstack([values, v])\n"
+        "    s = keys @ q / np.sqrt(len(q))\n"
+        "    w = np.exp(s - s.max())\n"
+        "    return (w / w.sum()) @ values, keys, values\n",
+        "give it `np.array([number])`",
+    ),
+    "KV heads in turn and values rotated": Slip(
+        "18_llama", "18.7",
+        "def _rms(x, g, eps=1e-5):\n"
+        "    return g * x / np.sqrt((x * x).mean(-1, keepdims=True) + eps)\n"
+        "def llama_block(x, layer, heads, kv_heads, base):\n"
+        "    n, d = x.shape[-2:]\n"
+        "    d_k = d // heads\n"
+        "    def split(t, h):\n"
+        "        return t.reshape(*t.shape[:-1], h, d_k).swapaxes(-2, -3)\n"
+        "    a = angles_of(np.arange(n), d_k, base)\n"
+        "    y = _rms(x, layer[\"attention_norm\"])\n"
+        "    q, k, v = y @ layer[\"query\"].T, y @ layer[\"key\"].T, y @ layer[\"value\"].T\n"
+        "    q, k, v = split(q, heads), split(k, kv_heads), split(v, kv_heads)\n"
+        "    q, k, v = rotate(q, a), rotate(k, a), rotate(v, a)\n"
+        "    k, v = (np.concatenate([t] * (heads // kv_heads), axis=-3) for t in (k, v))\n"
+        "    s = q @ k.swapaxes(-1, -2) / np.sqrt(d_k)\n"
+        "    s = np.where(np.tri(n, dtype=bool), s, -np.inf)\n"
+        "    w = np.exp(s - s.max(-1, keepdims=True))\n"
+        "    w = w / w.sum(-1, keepdims=True)\n"
+        "    o = (w @ v).swapaxes(-2, -3).reshape(x.shape)\n"
+        "    x = x + o @ layer[\"out\"].T\n"
+        "    y = _rms(x, layer[\"feed_forward_norm\"])\n"
+        "    g, u = y @ layer[\"gate\"].T, y @ layer[\"up\"].T\n"
+        "    return x + (g / (1 + np.exp(-g)) * u) @ layer[\"down\"].T\n",
+        "You rotated the values as well", "none of your steps gives them",
+    ),
+    "a row joined to a matrix": Slip(
+        "14_cost", "14.8",
+        "def in_window(q, k, v, keys, values, width):\n"
+        "    K = np.concatenate([keys, k])[-width:]\n"
+        "    V = np.concatenate([values, v])[-width:]\n"
+        "    s = K @ q / np.sqrt(len(q))\n"
+        "    w = np.exp(s - s.max()); w /= w.sum()\n"
+        "    return w @ V, K, V\n",
+        "whose only row is `a`",
     ),
 }  # fmt: skip
 
