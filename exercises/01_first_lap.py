@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from checks import Case, Exercise, Task, Wrong
+from checks import Case, Exercise, Law, Task, Wrong
 
 LAP, PAGE = "chapters/01_first_lap.html", "chapters/01_first_lap_deeper.html"
 
@@ -441,6 +441,13 @@ def size_cases(rng):
     return [whole, *drawn]
 
 
+def counts_many_states(answer, case):
+    """There are more of them than a float can count, whose largest is near 2**1024."""
+    numbers, bits, vocab = size = (80, 16, 1009)
+    got = answer(*size)
+    return got == longest(*size) or f"for {numbers} numbers of {bits} bits, {vocab} words: {got}"
+
+
 def drawn_size_cases(rng):
     """Exact powers, which a logarithm of floats may miss, whatever is rounded."""
     powers = [(d, b, 2**k) for d in range(3, 12) for b in range(5, 18) for k in range(1, 8)
@@ -508,8 +515,9 @@ def layer_cases(rng):
         d = int(rng.integers(20, 30))
         return Case((n, d, k), about=f"{n} words, width {d}, window {k}")
 
-    lengths = [int(rng.integers(12, 19)), int(rng.integers(40, 80)), 125]
-    return [draw(n, k) for n, k in zip(lengths, (3, 2, 5), strict=True)]
+    # 5**3 exactly, and one more than 3**3: logarithms round, and the next layer begins there.
+    lengths = [int(rng.integers(12, 19)), int(rng.integers(40, 80)), 125, 28]
+    return [draw(n, k) for n, k in zip(lengths, (3, 2, 5, 3), strict=True)]
 
 
 def _changed(*changes):
@@ -626,6 +634,8 @@ EXERCISE = Exercise(
             id="1.8", name="longest", title="The longest text that a state can hold",
             difficulty=3, importance=3, minutes=8, reference=longest, cases=size_cases,
             graded_cases=drawn_size_cases, wrong=LONGEST,
+            laws=[Law(None, "it holds for 2**1280 states as well", counts_many_states,
+                      own_numbers=True)],
             read=f"{PAGE}#one-vector-for-a-whole-sentence",
         ),
         Task(

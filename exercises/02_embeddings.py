@@ -437,6 +437,7 @@ def _of_all(measure):
 
 
 ANALOGY_OTHERS = [
+    Wrong("M1209", _toward(_right_target, left_out=lambda start, minus, plus: [start, plus])),
     Wrong("M70+M77", _of_all(_dot)),
     Wrong("M73+M77", _of_all(lambda table, aim: -_distance(table, aim))),
     *(Wrong("M1100", _begun_at_0(_above_0, nothing)) for nothing in (None, 0, -1)),
@@ -468,6 +469,15 @@ def _words_at_obtuse_angles(rng):
     return np.concatenate([given, others])
 
 
+def _words_with_minus_between(rng):
+    """Minus lies, short, between start and plus, and so nearest of all to the result."""
+    start, plus = np.linalg.qr(rng.normal(size=(5, 2)))[0].T * 2
+    minus = (start + plus) / 10
+    target = start - minus + plus
+    rows = [_near(rng, target, 0.7, 1.5), *rng.normal(size=(3, 5)) - target / 2]
+    return np.stack([start, minus, plus, *rows])
+
+
 def analogy_cases(rng):
     tables = [*(_eleven_words(*pair) for pair in SEPARATING), _words_of_all_lengths(rng)]
     drawn = [
@@ -479,7 +489,9 @@ def analogy_cases(rng):
     # Row 0, where a search may begin, is neither one of the three words nor the right one.
     behind = next(given for given in turned if 0 not in (*given[:3], analogy(*given)))
     about = "7 words, of which all that may win are at obtuse angles to the target"
-    return [*drawn, Case(behind, about=about)]
+    between = _turned(rng, _words_with_minus_between(rng))
+    about_minus = "7 words, and minus lies between start and plus"
+    return [*drawn, Case(behind, about=about), Case(between, about=about_minus)]
 
 
 # 2.8 One row for all senses

@@ -383,7 +383,17 @@ def _apart(a, b):
     return _norm(a - b)
 
 
+def _neighbours_only(mean):
+    def run(vectors, senses):
+        measured, same = functional.cosine(vectors[:-1], vectors[1:]), senses[:-1] == senses[1:]
+        return float(mean(measured[same]) - mean(measured[~same]))
+
+    return run
+
+
 GAP = [
+    Wrong("M1210", _neighbours_only(np.mean)),
+    Wrong("M1210", _neighbours_only(lambda some: sum(some) / len(some))),
     Wrong("M282", lambda vectors, senses: -_gap(vectors, senses)),
     Wrong("M282", lambda vectors, senses: abs(_gap(vectors, senses))),
     Wrong("M287", lambda vectors, senses: _gap(vectors, senses, itself=True)),

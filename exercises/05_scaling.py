@@ -228,7 +228,7 @@ MEASURED = [
     Law("M86", "the components have mean 0", _zero_mean),
     Law("M643", "the components have variance 1", _unit),
     Law("M644", "the sums run over the components", _summed_over_components),
-    Law("M645", "each pair has a query of its own", _steady),
+    Law("M645", "each pair has a query and a key of its own", _steady),
     Law(None, "the measured variance is within 8% of d_k", _near),
     Law(None, "the same seed gives the same estimate, another seed another", _follows_seed),
     Law(None, "random numbers move the estimate, and by little", _scatters),

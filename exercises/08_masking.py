@@ -615,8 +615,9 @@ CAUSALITY_WRONG = [
     Wrong("M230+M231+M1124", lambda f, x: unmoved(
         f, x, [len(x) - 1], the_first_output, same=1.0)),
     Wrong("M230", lambda f, x: unmoved(f, x, [len(x) - 1], everything_before)),
-    Wrong("M230", lambda f, x: any(
-        unmoved(f, x, [first], everything_before) for first in range(1, len(x)))),
+    *(Wrong("M230", lambda f, x, change=change: any(
+        unmoved(f, x, [first], everything_before, change) for first in range(1, len(x))))
+      for change in (lambda first: slice(first, None), one_token)),
     Wrong("M230", lambda f, x: unmoved(f, x, range(2, len(x)), everything_before)),
     Wrong("M231", lambda f, x: unmoved(f, x, range(1, len(x)), lambda first: slice(0, 1))),
     Wrong("M231", lambda f, x: unmoved(

@@ -429,6 +429,12 @@ def rank_by_rows(w_v, w_o, heads, head):
     return value_rank(w_v.T, w_o, heads, head)
 
 
+def rank_of_rows(w_v, w_o, heads, head):
+    d = len(w_v) // heads
+    rows = slice(head * d, (head + 1) * d)
+    return rank_of(w_v[rows].T @ w_o[rows])
+
+
 EXERCISE = Exercise(
     chapter="09",
     title="Multi-head attention",
@@ -529,6 +535,7 @@ EXERCISE = Exercise(
                 Wrong("M122", lambda w_v, w_o, heads, head: w_v.shape[1] // heads),
                 Wrong("M124", rank_by_columns),
                 Wrong("M330", rank_by_rows),
+                Wrong("M330", rank_of_rows),
                 Wrong("M1062", lambda w_v, w_o, heads, head: rank_of(rows_of(w_v.T, heads)[head])),
                 Wrong("M1062", lambda w_v, w_o, heads, head: rank_of(rows_of(w_o, heads)[head])),
                 Wrong("M1063", rank_by_eigenvalues),

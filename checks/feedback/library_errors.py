@@ -39,6 +39,8 @@ OF_ONE_NUMBER = re.compile(
 )
 OF_MATH = re.compile(r"\bmath\.(\w+)\(")
 NO_ARRAY = re.compile(r"'(?:int|float)' object is not subscriptable")
+EXTREME = re.compile(r"(?<![.\w])(max|min)\(\w+, \w+\)")  # Python's own, of two arrays
+ATTRIBUTE = re.compile(r"object has no attribute '(\w+)'")
 WORDS = {"and": "&", "or": "|", "not": "~"}
 LEFT_NONE = "which condition or slice left none?"
 LACKING = re.compile(r"No module named '(torch|scipy)\b")
@@ -142,9 +144,12 @@ def about_nothing(mistake: Mistake) -> str:
 
 
 def about_truth(mistake: Mistake) -> str:
-    """A sentence on `and`, `or` and `not`, which ask a whole array for one True or False."""
+    """A sentence on `and`, `or`, `not`, `max` and `min`, which ask arrays for one True or False."""
     if not OF_ARRAYS.search(mistake.message):
         return ""
+    if extreme := EXTREME.search(mistake.line or ""):
+        entrywise = f"`np.{extreme[1]}imum` compares them entry by entry."
+        return f"Python's `{extreme[1]}` asks which of two whole arrays comes first; {entrywise}"
     used = [word for word in WORDS if re.search(rf"\b{word}\b(?! in\b)", mistake.line or "")]
     if not used:
         return ""
@@ -179,7 +184,13 @@ def about_raise(mistake: Mistake) -> str:
 
 
 def about_own_names(task: Task, mistake: Mistake) -> str:
-    """A sentence on an argument of `__init__` that another method asks for."""
+    """A sentence on what `__init__` knows, and another method asks for."""
+    lacking = ATTRIBUTE.search(mistake.message)
+    if lacking and f"self.{lacking[1]}" in (mistake.line or ""):
+        return (
+            f"The object gets it where `__init__` says `self.{lacking[1]} = ...`: is it spelled "
+            "so there? Without `self.`, a name is forgotten when `__init__` ends."
+        )
     name = UNKNOWN.search(mistake.message)
     if not (name and mistake.type == "NameError" and isinstance(task.reference, type)):
         return ""

@@ -35,13 +35,19 @@ def named_ideas(task: Task, compared: Sequence[Compared]) -> list[Fit]:
     # Most misconceptions part from the answer at its first mistake, and need no other case.
     failing_first = sorted(compared, key=lambda case: case.same)
     fits = [fit for wrong in task.wrong if (fit := _fit(wrong, task, failing_first))]
-    fits = [fit for fit in fits if fit.everywhere] or fits
+    fits = [fit for fit in fits if fit.everywhere] or ([] if _yes_or_no(compared) else fits)
     if len({fit.wrong.ids for fit in fits if not fit.everywhere}) > MOST_GUESSES:
         fits = []  # where all weights are alike, for example, many mistakes give the same
     fits = [fit for fit in fits if len(fit.wrong.ids) == 1] or fits
     fits = fits or _in_parts(task, compared)
     closest = min((fit.gap for fit in fits), default=0.0)
     return [fit for fit in fits if fit.gap <= max(10 * closest, 1e-9)]
+
+
+def _yes_or_no(compared: Sequence[Compared]) -> bool:
+    """Whether an answer is True or False: where it is wrong, all ideas that are wrong agree."""
+    values = [seen.truth.value and seen.truth.value.as_numbers() for seen in compared]
+    return all(value and value.kind == "bool" and value.shape == () for value in values)
 
 
 def _fit(wrong: Wrong, task: Task, failing_first: Sequence[Compared]) -> Fit | None:

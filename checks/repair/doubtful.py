@@ -15,15 +15,27 @@ TURNING = ast.Sub | ast.Div | ast.FloorDiv
 ONE_HOT = re.compile(r"\b(eye|identity|one_hot)\(")
 SHAPE_ALONE = re.compile(r"does `\.(squeeze|unsqueeze|reshape|view|copy|clone|ravel)` belong")
 LOGARITHM = re.compile(r"\blog(\d+|_softmax)?\(")
+OF_INDICES = {"indices", "nonzero", "unravel_index", "where"}  # the rows come first
 MOVED = "this line is in the loop; should it come once"
 
 
 def is_vain(edit: Edit, world: dict[str, Any]) -> bool:
     """Whether a change leaves a library where a value was, or multiplies or divides by 1.
 
-    Nor is one told that turns one-hot rows upside down: one slip more undoes what another did.
+    Nor is one told that turns one-hot rows upside down, where one slip more undoes what another
+    did, or that begins a loop in front of the first row: -1 is the last one.
     """
+    if any(_begins_in_front(put) for put in edit.puts):
+        return True
     return any(_is_idle(new, world) for put in edit.puts for new in _put_in(put))
+
+
+def _begins_in_front(put: Put) -> bool:
+    owner, field, new = put
+    counts = isinstance(owner, ast.Call) and getattr(owner.func, "id", "") == "range"
+    if not (counts and field == "args" and len(new) == 2):
+        return False
+    return isinstance(new[0], ast.UnaryOp) and isinstance(new[0].op, ast.USub)
 
 
 def _put_in(put: Put) -> list[ast.AST]:
@@ -71,14 +83,39 @@ def is_last_resort(edit: Edit, statements: Sequence[ast.stmt]) -> bool:
     """Whether a change is right more often by accident than because a mistake was made there.
 
     A shape that was cut to size does no harm by itself, a loss is minus a logarithm, and a
-    part is divided by its whole; in a logarithm the reverse changes the sign.
+    part is divided by its whole; in a logarithm the reverse changes the sign. Names that are
+    bound in another order stand for the wrong things afterwards.
     """
     minus_log = edit.kind == "signs" and LOGARITHM.search(edit.text)
     turned = any(_whole_by_part(new) for put in edit.puts for new in _put_in(put))
-    if minus_log or turned or SHAPE_ALONE.search(edit.question):
+    bound = any(_binds_indices(put) for put in edit.puts)
+    if (
+        minus_log
+        or turned
+        or bound
+        or binds_side_by_side(edit)
+        or SHAPE_ALONE.search(edit.question)
+    ):
         return True
     within = _within_squeezes(statements)
     return all(id(owner) in within for owner, _, _ in edit.puts)
+
+
+def binds_side_by_side(edit: Edit) -> bool:
+    """Whether several names are bound in a line to several values, in another order than before."""
+    pairs = (owner for owner, _, _ in edit.puts if isinstance(owner, ast.Assign))
+    return edit.kind == "orders" and any(
+        isinstance(owner.value, ast.Tuple) and isinstance(owner.targets[0], ast.Tuple)
+        for owner in pairs
+    )
+
+
+def _binds_indices(put: Put) -> bool:
+    """Whether the indices of rows and of columns come under each other's name."""
+    owner = put[0]
+    made = isinstance(owner, ast.Assign) and getattr(owner.value, "func", None)
+    bound = any(isinstance(getattr(new, "ctx", None), ast.Store) for new in _put_in(put))
+    return bool(made and bound and getattr(made, "attr", "") in OF_INDICES)
 
 
 def _whole_by_part(new: ast.AST) -> bool:

@@ -137,10 +137,10 @@ def _expression_edits(root: ast.stmt, changes: Sequence[tuple[Any, Callable]]) -
 
 
 def _which(root: ast.stmt, node: ast.expr) -> str:
-    """Which of the equal numbers of its line a number is."""
-    if not isinstance(node, ast.Constant):
+    """Which of the equal numbers or names of its line a number or a name is."""
+    if not isinstance(node, ast.Constant | ast.Name):
         return ""
-    alike = [other for other in ast.walk(root) if isinstance(other, ast.Constant)
+    alike = [other for other in ast.walk(root) if isinstance(other, type(node))
              and other.lineno == node.lineno and ast.dump(other) == ast.dump(node)]  # fmt: skip
     alike.sort(key=lambda other: other.col_offset)
     return f" Of the {len(alike)} in this line, it is the {_ordinal(alike.index(node) + 1)}." * (

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from checks.repair.doubtful import is_last_resort, needs_the_whole
+from checks.repair.doubtful import binds_side_by_side, is_last_resort, needs_the_whole
 from checks.repair.edits import Edit
 from checks.repair.growth import may_overfill
 from checks.repair.rewriting import Definition, definition_of, value_definition
@@ -149,9 +149,12 @@ def _says_another(search: Search, edit: Edit) -> bool:
     """Whether a change is none that a mistake with a name is made by.
 
     Any number near the largest may stand for it, a factor (a mask, for example) may undo what the
-    name tells, a value has no other cases to be tried on, and a sum makes a new array where the
-    mistake is that an argument was changed.
+    name tells, a value has no other cases to be tried on, a sum makes a new array where the
+    mistake is that an argument was changed, and names that are bound side by side to other values
+    stand for the wrong things.
     """
+    if binds_side_by_side(edit):
+        return True
     if edit.kind == "other_names" and any(seen.outcome.changed for seen in search.compared):
         return True
     if edit.kind == "missing_parts" and _stands_elsewhere(search, edit):

@@ -42,6 +42,100 @@ class Slip(NamedTuple):
 
 
 SLIPS = {
+    "true inside the loop, at the first that is fine": Slip(
+        "08_masking", "8.7",
+        "def is_causal(f, x):\n"
+        "    out = f(x)\n"
+        "    for t in range(1, len(x)):\n"
+        "        z = np.array(x)\n"
+        "        z[t] = np.random.randn(x.shape[1])\n"
+        "        if np.allclose(f(z)[:t], out[:t]):\n"
+        "            return True\n"
+        "    return False\n",
+        "Your test says True before every position", "says True for every function",
+    ),
+    "a loop that ends one early": Slip(
+        "04_queries_keys_values", "4.2",
+        "def score(q, k):\n"
+        "    result = 0\n"
+        "    for i in range(0, len(q) - 1):\n"
+        "        result = result + q[i] * k[i]\n"
+        "    return result\n",
+        "does `1` belong in `len(q) - 1`?", "is the number 0 right",
+    ),
+    "one key for all queries": Slip(
+        "05_scaling", "5.3",
+        "def measured_variance(d_k, seed):\n"
+        "    rng = np.random.default_rng(seed)\n"
+        "    q = rng.standard_normal((40000, d_k))\n"
+        "    k = rng.standard_normal(d_k)\n"
+        "    return float(np.var(q @ k))\n",
+        "or one key all queries", "You sampled one query",
+    ),
+    "each mean times its own spread, side by side": Slip(
+        "05_scaling", "5.5",
+        "def score_moments(mean_q, sd_q, mean_k, sd_k, d_k):\n"
+        "    vq, vk = sd_q**2, sd_k**2\n"
+        "    var = vq * vk + mean_q**2 * vq + mean_k**2 * vk\n"
+        "    return d_k * mean_q * mean_k, d_k * var\n",
+        "You multiplied each mean by the standard deviation", "is the order right",
+    ),
+    "rows and columns subtracted the other way round": Slip(
+        "07_self_attention", "7.8",
+        "def same_rotary_score(query, key, n):\n"
+        "    rows, cols = np.indices((n, n))\n"
+        "    return cols - rows == query - key\n",
+        "comes first in `cols - rows`?", "is the order right",
+    ),
+    "names of `__init__` without self": Slip(
+        "05_scaling", "5.8",
+        "class Head:\n"
+        "    def __init__(self, d_model, d_k, seed):\n"
+        "        rng = np.random.default_rng(seed)\n"
+        "        sd = d_model ** -0.5\n"
+        "        W_q = rng.normal(0, sd, size=(d_model, d_k))\n"
+        "        W_k = rng.normal(0, sd, size=(d_model, d_k))\n"
+        "        W_v = rng.normal(0, sd, size=(d_model, d_k))\n"
+        "\n"
+        "    def __call__(self, x):\n"
+        "        q, k, v = x @ self.W_q, x @ self.W_k, x @ self.W_v\n"
+        "        return softmax(q @ k.T / math.sqrt(q.shape[-1])) @ v\n",
+        "Without `self.`, a name is forgotten",
+    ),
+    "Python's max of two arrays": Slip(
+        "06_softmax", "6.8",
+        "def merge(a, b):\n"
+        "    ma, la = a\n"
+        "    mb, lb = b\n"
+        "    m = max(ma, mb)\n"
+        "    return m, la * np.exp(ma - m) + lb * np.exp(mb - m)\n",
+        "`np.maximum` compares them entry by entry",
+    ),
+    "np.array_equal of two sums": Slip(
+        "07_self_attention", "7.6",
+        "def is_equivariant(f, x, permutation):\n"
+        "    return bool(np.array_equal(f(x[permutation]), f(x)[permutation]))\n",
+        "with `==` or `np.array_equal`", "gives one True or False",
+    ),
+    "neighbouring uses alone": Slip(
+        "03_context", "3.6",
+        "def gap(vectors, senses):\n"
+        "    same, other = [], []\n"
+        "    for i in range(len(vectors) - 1):\n"
+        "        c = cosine(vectors[i], vectors[i + 1])\n"
+        "        (same if senses[i] == senses[i + 1] else other).append(c)\n"
+        "    return sum(same) / len(same) - sum(other) / len(other)\n",
+        "You compared each use with the next one alone",
+    ),
+    "the word subtracted may win": Slip(
+        "02_embeddings", "2.7",
+        "def analogy(start, minus, plus, table):\n"
+        "    t = table[start] - table[minus] + table[plus]\n"
+        "    cos = table @ t / (np.linalg.norm(table, axis=1) * np.linalg.norm(t))\n"
+        "    cos[[start, plus]] = -np.inf\n"
+        "    return int(cos.argmax())\n",
+        "but not the word that was subtracted",
+    ),
     "query and key exchanged": Slip(
         "00_start", "0.2",
         "def entry(grid, query, key, queries_in):\n"
