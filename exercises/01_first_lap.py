@@ -113,6 +113,7 @@ CAUSAL_WRONG = [
     Wrong("M17", changed(weigh=lambda powers: (powers > 0) / (powers > 0).sum(-1, keepdims=True))),
     Wrong("M621", changed(weigh=lambda powers: powers)),
     Wrong("M20", changed(forbidden=0.0)),
+    Wrong("M20+M01", changed(scale=1.0, forbidden=0.0)),
     Wrong("M21", changed(allowed=everywhere, after=lambda weights, mask: weights * mask)),
     Wrong("M22", changed(allowed=not_itself)),
     Wrong("M23", changed(allowed=lambda n, window: last_few(n, window).T)),

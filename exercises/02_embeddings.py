@@ -182,6 +182,13 @@ def _none_of_no_component(measure):
     return run
 
 
+def _error_returned(measure):
+    def run(a, b):
+        return measure(a, b) if a.any() and b.any() else ValueError("a vector is all zeros")
+
+    return run
+
+
 def _refuses_perpendicular(a, b):
     if _dot(a, b) == 0:
         raise ValueError("a vector of zeros has no direction")
@@ -193,6 +200,8 @@ COSINE = [
     Wrong("M1205", _refuses_perpendicular),
     Wrong("M71+M1107", _none_of_no_component(
         lambda a, b: _dot(a, b) / (_dot(a, a) * _dot(b, b)))),
+    Wrong("M1220", _error_returned(functional.cosine)),
+    Wrong("M71+M1220", _error_returned(lambda a, b: _dot(a, b) / (_dot(a, a) * _dot(b, b)))),
     Wrong("M1103", _quietly(lambda a, b: np.arccos(functional.cosine(a, b)))),
     Wrong("M1103", _quietly(lambda a, b: np.degrees(np.arccos(functional.cosine(a, b))))),
     Wrong("M1104", _quietly(lambda a, b: _dot(a, b) / (_norm(a) + _norm(b)))),

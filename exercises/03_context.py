@@ -154,6 +154,13 @@ NEAR_AND_ALIKE = [
     Wrong("M739", other(distance=_steps)),
     Wrong("M739", other(distance=lambda x: -_steps(x))),
     Wrong("M750", other(distance=lambda x: _steps(x) ** 2)),
+    Wrong(
+        "M750+M11",
+        other(
+            distance=lambda x: _steps(x) ** 2,
+            weigh=lambda scores: functional.softmax(scores, axis=0),
+        ),
+    ),
     Wrong("M750", other(distance=lambda x: (_steps(x) != 0) * 1.0)),
     Wrong("M750", other(distance=lambda x: _norm(x[:, None] - x))),
     Wrong("M751", lambda x, s, p: (functional.softmax(s * (x @ x.T)) - p * np.abs(_steps(x))) @ x),
@@ -451,7 +458,7 @@ def _by(worth):
 
 
 THRESHOLD = [
-    Wrong("M282", _by(lambda sensitivity, specificity, *_: -sensitivity - specificity)),
+    Wrong("M1223", _by(lambda sensitivity, specificity, *_: -sensitivity - specificity)),
     Wrong("M289", _by(lambda _, __, called, same: (called == same).mean())),
     Wrong("M289", _by(lambda sensitivity, *_: sensitivity)),
     Wrong("M289", _by(lambda _sensitivity, specificity, *_: specificity)),

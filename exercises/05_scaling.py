@@ -555,7 +555,7 @@ def _has_output(answer, case):
     d_model, d_k, x = case.args
     output = answer(d_model, d_k, 0)(x)
     if output is None:
-        return "`head(x)` returns None: did you forget `return`"
+        return "`head(x)` returns None, as a function without `return` does"
     shape = tuple(getattr(output, "shape", ()))
     return shape == (len(x), d_k) or f"the output has shape {shape}, not {(len(x), d_k)}"
 

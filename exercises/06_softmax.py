@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from checks import Case, Exercise, Task, Wrong
+from checks import Case, Exercise, Law, Task, Wrong
 from lib import functional
 from lib.functional import RunningSoftmax
 
@@ -372,6 +372,11 @@ def _less_products(weights):
     return weights - np.outer(weights, weights)
 
 
+def _less_length(weights):
+    """The diagonal, minus one number: a vector has no transpose of its own."""
+    return np.diag(weights) - weights @ weights
+
+
 JACOBIAN = [
     Wrong("M162", lambda scores: -jacobian(scores)),
     Wrong("M163", lambda scores: np.diag(np.diag(jacobian(scores)))),
@@ -381,6 +386,8 @@ JACOBIAN = [
     Wrong("M165", _slopes),
     Wrong("M13", lambda scores: _slopes(_shares(np.exp(scores)))),
     Wrong("M1182", lambda scores: np.abs(jacobian(scores))),
+    Wrong("M1222", lambda scores: _less_length(functional.softmax(scores))),
+    Wrong("M1222+M13", lambda scores: _less_length(_shares(np.exp(scores)))),
     Wrong("M1185", lambda scores: _less_products(functional.softmax(scores))),
     Wrong("M1185", lambda scores: _less_products(functional.softmax(scores)).T),
     Wrong("M1182+M13", lambda scores: np.abs(_slopes(_shares(np.exp(scores))))),
@@ -403,6 +410,10 @@ def drawn_entropy_cases(rng):
     weights = rng.uniform(0.1, 1, size=(3, 5))
     weights[[0, 1, 2], rng.integers(5, size=3)] = 0
     return [Case((_shares(weights),), about="3 rows of 5 weights, one in each of them 0")]
+
+
+def _never_negative(answer, case):
+    return bool((np.asarray(answer(*case.args)) > -1e-6).all())
 
 
 def _terms(weights):
@@ -582,6 +593,7 @@ EXERCISE = Exercise(
             cases=entropy_cases,
             graded_cases=drawn_entropy_cases,
             wrong=ENTROPY,
+            laws=[Law(None, "an entropy is never negative", _never_negative)],
             read=f"{DEEPER}#entropy-how-many-keys",
         ),
         Task(

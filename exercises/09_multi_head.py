@@ -264,6 +264,8 @@ BLOCK_WRONG = [
     Wrong("M44", block_wrong(bias=(1, 0))),
     Wrong("M44", block_wrong(bias=(0, 0))),
     Wrong("M38+M44", block_wrong(join=merge_by_view, bias=(1, 0))),
+    *(Wrong("M44+M03", lambda x, *rest, bias=bias: multi_head(
+        x, *rest, bias=bias, scale=1 / np.sqrt(x.shape[-1]))) for bias in ((0, 1), (1, 0))),
     Wrong("M1071", lambda x, w_qkv, b_qkv, w_o, b_o, heads: multi_head(
         x, w_qkv, b_qkv, w_o, b_o @ w_o, heads)),
     Wrong("M01", block_wrong(scale=1.0)),

@@ -446,6 +446,9 @@ ABLATION_WRONG = [
         decode(memory).argmax(-1) != decode(memory[::-1]).argmax(-1))),
     Wrong("M319", lambda decode, memory: np.mean(
         decode(memory).argmax(0) != decode(0 * memory).argmax(0))),
+    *(Wrong(idea, lambda decode, memory, axis=axis: np.sum(
+        decode(memory).argmax(axis) != decode(0 * memory).argmax(axis)))
+      for idea, axis in (("M1221", -1), ("M319+M1221", 0))),
 ]  # fmt: skip
 
 

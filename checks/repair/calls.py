@@ -106,9 +106,9 @@ def slices(node: ast.Slice, around: Around) -> Iterator[Change]:
     """Other ends of a slice."""
     lower, upper = node.lower, node.upper
     question = f"where does `[{ast.unparse(node)}]` begin and end?"
-    if lower is not None and upper is not None:
+    for start in _starts(lower) if upper is not None else ():
         yield (
-            ast.Slice(lower, ast.BinOp(lower, ast.Add(), upper), node.step),
+            ast.Slice(lower, ast.BinOp(start, ast.Add(), upper), node.step),
             (f"in `[{ast.unparse(node)}]`, is the second number a length or an index?"),
         )
     for off in (ast.Add(), ast.Sub()):
@@ -125,6 +125,12 @@ def slices(node: ast.Slice, around: Around) -> Iterator[Change]:
         (None, _opposite(lower)),
     ):
         yield ast.Slice(first, last, node.step), question
+
+
+def _starts(lower: ast.expr | None) -> list[ast.expr]:
+    """Where a slice starts, and of `start + 1` the start, which the end may lack."""
+    first = [lower.left] if isinstance(lower, ast.BinOp) and isinstance(lower.op, ast.Add) else []
+    return [] if lower is None else [lower, *first]
 
 
 def _opposite(end: ast.expr | None) -> ast.expr | None:

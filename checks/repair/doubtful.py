@@ -49,8 +49,13 @@ def _put_in(put: Put) -> list[ast.AST]:
 
 def _is_idle(new: ast.AST, world: dict[str, Any]) -> bool:
     by_1 = isinstance(new, ast.BinOp) and isinstance(new.op, IDLE_WITH_1)
-    idle = by_1 and getattr(new.right, "value", None) == 1
+    idle = by_1 and 1 in [getattr(side, "value", None) for side in _neutral(new)]
     return idle or _is_library(new, world) or _is_turned_one_hot(new)
+
+
+def _neutral(new: ast.BinOp) -> list[ast.expr]:
+    """The sides at which a 1 does nothing."""
+    return [new.right, new.left] if isinstance(new.op, ast.Mult) else [new.right]
 
 
 def turns_probe(edit: Edit) -> bool:

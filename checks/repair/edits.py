@@ -50,6 +50,7 @@ LAST: Sequence[tuple[Any, Callable]] = (
     (ast.Name, terms.opposites),
     (ast.Name, terms.shortened),
     (ast.Subscript, terms.ranges),
+    (ast.Subscript, terms.whole_axes),
     (ast.Constant, terms.numbers_by_name),
 )
 

@@ -192,8 +192,9 @@ def _repairs_of_two(search: Search) -> list[Repair]:
 def _words(definition: Definition, repairs: Sequence[Repair], count: int) -> Iterator[str]:
     """Where the changes stand, and the questions that lead to them."""
     cases = {1: "", 2: " in both cases"}.get(count, f" in all {count} cases")
-    for part, edits in repairs:
-        whole = part if part == ALL else f"`{part}`"
+    for _, same in itertools.groupby(repairs, lambda repair: [*map(id, repair[1])]):
+        parts, (edits, *_) = zip(*same, strict=True)
+        whole = " and ".join(part if part == ALL else f"`{part}`" for part in parts)
         lines = dict.fromkeys(line for edit in edits for line in edit.lines)
         places = [_place(definition, line) for line in lines]
         changes = "One small change" if len(edits) == 1 else "Two small changes"

@@ -86,6 +86,18 @@ def ranges(node: ast.Subscript, around: Around) -> Iterator[Change]:
     yield from ((ast.Subscript(node.value, end, ast.Load()), question) for end in ends)
 
 
+def whole_axes(node: ast.Subscript, around: Around) -> Iterator[Change]:
+    """What is assigned to: all along an axis, where one index of it is named."""
+    places = node.slice
+    if not (isinstance(node.ctx, ast.Store) and isinstance(places, ast.Tuple)):
+        return
+    for n, index in enumerate(places.elts):
+        if isinstance(index, ast.Constant):
+            every = [*places.elts[:n], ast.Slice(None, None), *places.elts[n + 1 :]]
+            new = ast.Subscript(node.value, ast.Tuple(every, ast.Load()), ast.Store())
+            yield new, f"{as_code(node)} is one place along axis {n}; which are needed?"
+
+
 def axes_of_shapes(node: ast.Constant, around: Around) -> Iterator[Change]:
     """Another axis of a shape."""
     value = getattr(around.parent, "value", None)

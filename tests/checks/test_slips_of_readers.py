@@ -143,6 +143,112 @@ SLIPS = {
         "    return grid[key][query]\n",
         "`query` is the index of the row", "largest entry",
     ),
+    "a smoothed inverse frequency": Slip(
+        "01_first_lap", "1.5",
+        "def tf_idf(counts):\n    counts = np.asarray(counts, dtype=float)\n"
+        "    df = (counts > 0).sum(0)\n    idf = np.log(counts.shape[0] / (1 + df))\n"
+        "    return counts * idf\n",
+        "does `1` belong in `1 + df`?", "right operator",
+    ),
+    "forbidden scores multiplied by 0 and not scaled": Slip(
+        "01_first_lap", "1.2",
+        "def attend_nearby(q, k, v, window):\n    n = len(q)\n"
+        "    band = np.tri(n) - np.tri(n, k=-window)\n    s = (q @ k.T) * band\n"
+        "    w = np.exp(s) / np.exp(s).sum(axis=1, keepdims=True)\n    return w @ v\n",
+        "You set the forbidden scores to 0",
+    ),
+    "a returned error, and lengths without a root": Slip(
+        "02_embeddings", "2.4",
+        "def cosine(a, b):\n    na = sum(x * x for x in a)\n"
+        "    nb = sum(x * x for x in b)\n    if na == 0 or nb == 0:\n"
+        "        return ValueError(\"a vector is all zeros\")\n"
+        "    return sum(x * y for x, y in zip(a, b)) / (na * nb)\n",
+        "Write `raise ValueError(...)`",
+    ),
+    "squared steps and a softmax down the columns": Slip(
+        "03_context", "3.3",
+        "def near_and_alike(x, strength, penalty):\n    p = np.arange(len(x))\n"
+        "    dist = (p[:, None] - p) ** 2\n    s = strength * x @ x.T - penalty * dist\n"
+        "    e = np.exp(s - s.max())\n    w = e / e.sum(axis=0)\n    return w @ x\n",
+        "Your softmax runs down the columns",
+    ),
+    "more than the threshold called the same": Slip(
+        "03_context", "3.7",
+        "def best_threshold(distances, same, candidates):\n    best, best_t = -1, None\n"
+        "    for t in candidates:\n        called = distances >= t\n"
+        "        a = (called & same).sum() / same.sum()\n"
+        "        b = (~called & ~same).sum() / (~same).sum()\n"
+        "        if (a + b) / 2 > best:\n            best, best_t = (a + b) / 2, t\n"
+        "    return best_t\n",
+        "lowest mean of the two shares", "the gap is",
+    ),
+    "one number for two results": Slip(
+        "05_scaling", "5.7",
+        "def fold(W_q, b_q):\n    s = W_q.shape[-1] ** 0.25\n    W_q /= s\n    b_q /= s\n"
+        "    return W_q, b_q\n",
+        "makes `result 1` and `result 2` right", "makes `result 2` right",
+    ),
+    "a head without its return": Slip(
+        "05_scaling", "5.8",
+        "class Head:\n    def __init__(self, d_model, d_k, seed):\n"
+        "        np.random.seed(seed)\n"
+        "        self.W_q = np.random.rand(d_model, d_k) - 0.5\n"
+        "        self.W_k = np.random.rand(d_model, d_k) - 0.5\n"
+        "        self.W_v = np.random.rand(d_model, d_k) - 0.5\n        self.d_k = d_k\n\n"
+        "    def __call__(self, x):\n"
+        "        q, k, v = x @ self.W_q, x @ self.W_k, x @ self.W_v\n"
+        "        out = softmax(q @ k.T / math.sqrt(self.d_k)) @ v\n",
+        "returns None, as a function without `return` does",
+        "yours does not: the output has a row for each token and d_k columns;",
+    ),
+    "a vector and its transpose": Slip(
+        "06_softmax", "6.6",
+        "def jacobian(scores):\n    w = np.exp(scores) / np.exp(scores).sum()\n"
+        "    return np.diag(w) - w @ w.T\n",
+        "For a vector, `w.T` is `w` itself", "The result is not",
+    ),
+    "the sign of an entropy, and a tiny number": Slip(
+        "06_softmax", "6.7",
+        "def entropy(weights):\n    w = np.asarray(weights) + 1e-3\n"
+        "    return np.sum(w * np.log(w), axis=-1)\n",
+        "an entropy is never negative",
+    ),
+    "another name for the same array": Slip(
+        "07_self_attention", "7.4",
+        "def add_change(x, weights, values, w_o):\n    new = x\n"
+        "    change = weights @ values @ w_o\n    for i in range(len(new)):\n"
+        "        new[i] += change[i]\n    return new\n",
+        "`y = x` makes no copy",
+    ),
+    "an end that lacks the start, twice": Slip(
+        "08_masking", "8.1",
+        "def inputs_and_labels(tokens, start, n):\n    x = tokens[start:n]\n"
+        "    y = tokens[start + 1:n + 1]\n    return x, y\n",
+        "in `[start + 1:n + 1]`, is the second number a length", "Of the 2",
+    ),
+    "no bias, and scaled by d_model": Slip(
+        "09_multi_head", "9.4",
+        "def multi_head(x, w_qkv, b_qkv, w_o, b_o, heads):\n"
+        "    q, k, v = np.split(x @ w_qkv, 3, axis=-1)\n"
+        "    q, k, v = (split_heads(t, heads) for t in (q, k, v))\n"
+        "    s = q @ np.swapaxes(k, -1, -2) / np.sqrt(x.shape[-1])\n"
+        "    e = np.exp(s - s.max(-1, keepdims=True))\n"
+        "    w = e / e.sum(-1, keepdims=True)\n    return merge_heads(w @ v) @ w_o + b_o\n",
+        "You divided by the square root of d_model",
+    ),
+    "the first row alone begins with the start": Slip(
+        "10_cross_attention", "10.4",
+        "def shift_right(answers, start):\n    shifted = np.roll(answers, 1)\n"
+        "    shifted[0, 0] = start\n    return shifted\n",
+        "is one place along axis 0; which are needed?",
+    ),
+    "the best position, and a count": Slip(
+        "10_cross_attention", "10.7",
+        "def share_changed(decode, memory):\n    before = decode(memory).argmax(axis=0)\n"
+        "    after = decode(np.zeros(memory.shape)).argmax(axis=0)\n"
+        "    return int((before != after).sum())\n",
+        "The task asks for their share",
+    ),
     "a version that begins with its pin": Slip(
         "00_start", "0.5",
         "def diagnose(pinned, present):\n    out = {}\n"
