@@ -490,16 +490,17 @@ def decode_step(x, query, key, value, keys, values, base, *, place=len, turns=(t
 
 
 def step_cases(rng):
-    def draw(old, d_model, d_k, base):
-        shapes = [(d_model,), (d_k, d_model), (d_k, d_model), (d_k, d_model)]
+    def draw(old, d_model, d_k, d_v, base):
+        shapes = [(d_model,), (d_k, d_model), (d_k, d_model), (d_v, d_model)]
         x, query, key, value = (rng.normal(size=shape) for shape in shapes)
         keys = turned_at(rng.normal(size=(old, d_k)), 0, base)
-        values = rng.normal(size=(old, d_k))
+        values = rng.normal(size=(old, d_v))
         matrices = (w / np.sqrt(d_model) for w in (query, key, value))
-        about = f"a token after {old} others, d_model = {d_model}, d_k = {d_k}, base = {base:,}"
+        sizes = f"d_model = {d_model}, d_k = {d_k}, d_v = {d_v}"
+        about = f"a token after {old} others, {sizes}, base = {base:,}"
         return Case((x, *matrices, keys, values, base), about=about)
 
-    return [draw(2, 3, 4, 100), draw(3, 5, 6, 100_000), draw(7, 5, 4, 500)]
+    return [draw(2, 3, 4, 4, 100), draw(3, 5, 6, 8, 100_000), draw(7, 5, 4, 4, 500)]
 
 
 def turned_by(**changes):
@@ -515,8 +516,8 @@ def one_by_one(answer, case):
     q, k, v = (tokens @ w.T for w in plain)
     whole = attend(turned_at(q, 0, base), turned_at(k, 0, base), v, masks.causal(n)).output
     like = query.new_tensor if hasattr(query, "new_tensor") else np.asarray
-    tokens, keys, outputs = like(tokens), like(np.empty((0, query.shape[0]))), []
-    values = keys
+    tokens, outputs = like(tokens), []
+    keys, values = (like(np.empty((0, len(w)))) for w in (key, value))
     for token in tokens:
         output, keys, values = answer(token, query, key, value, keys, values, base)
         outputs.append(np.asarray(output))
@@ -552,6 +553,9 @@ STEP_WRONG = [
     Wrong("M531", changed(decode_step, turns=(as_it_is, turned_at))),
     # mistralai/mistral-inference/issues/147
     Wrong("M532", changed(decode_step, value_turn=turned_at)),
+    Wrong("M532", lambda x, query, *rest: decode_step(
+        x, query, *rest, value_turn=lambda v, at, base: rotate(
+            v, rotary_angles(np.arange(at, at + 1), len(query), base)))),
     Wrong("M533", changed(decode_step, stored="unrotated")),  # EleutherAI/gpt-neox/pull/363
     # NeuraLegion/shainet/pull/110
     *(Wrong("M534", changed(decode_step, turns=(turned_at, key_turn), stored=stored, read=read))
@@ -563,6 +567,8 @@ STEP_WRONG = [
     Wrong("M307", changed(decode_step, front=True)),
     Wrong("M327", changed(decode_step, carry=False)),
     Wrong("M01", lambda x, query, *rest: decode_step(x, query, *rest, scale=len(query) ** 0.5)),
+    Wrong("M670", lambda x, query, key, value, *rest: decode_step(
+        x, query, key, value, *rest, scale=(len(query) / len(value)) ** 0.5)),
 ]  # fmt: skip
 
 

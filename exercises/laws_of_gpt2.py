@@ -157,7 +157,7 @@ def as_transformers(answer, case):
     given = {name: of_same_library(like, array + 0) for name, array in p.items()}
     got = table(answer, of_same_library(like, ids + 0), given, 5)
     gap = np.abs(got - logits).max() / np.abs(logits).max()
-    return bool(gap < 1e-4) or f"the largest difference is {gap:.1g} of the largest logit"
+    return bool(gap < 1e-4) or f"the largest difference is {gap:.1g} times the largest logit"
 
 
 LAWS = [

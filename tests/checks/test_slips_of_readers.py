@@ -42,6 +42,30 @@ class Slip(NamedTuple):
 
 
 SLIPS = {
+    "scaled by the width of the values": Slip(
+        "18_llama", "18.6",
+        "def decode_step(x, query, key, value, keys, values, base):\n"
+        "    q, k, v = query @ x, key @ x, value @ x\n"
+        "    a = angles_of(np.array([len(keys)]), len(q), base)\n"
+        "    q, k = rotate(q[None], a)[0], rotate(k[None], a)\n"
+        "    keys, values = np.vstack([keys, k]), np.vstack([values, v])\n"
+        "    s = keys @ q / np.sqrt(values.shape[-1])\n"
+        "    w = np.exp(s - s.max())\n"
+        "    return (w / w.sum()) @ values, keys, values\n",
+        "You divided by the square root of d_v",
+    ),
+    "an axis of one token left over": Slip(
+        "18_llama", "18.6",
+        "def decode_step(x, query, key, value, keys, values, base):\n"
+        "    q, k, v = query @ x, key @ x, value @ x\n"
+        "    a = angles_of(np.array([len(keys)]), len(q), base)\n"
+        "    q, k = rotate(q[None], a), rotate(k[None], a)\n"
+        "    keys, values = np.vstack([keys, k]), np.vstack([values, v])\n"
+        "    s = q @ keys.T / np.sqrt(len(query))\n"
+        "    w = np.exp(s - s.max())\n"
+        "    return (w / w.sum()) @ values, keys, values\n",
+        "an axis of length 1 is left over", "broadcast",
+    ),
     "true inside the loop, at the first that is fine": Slip(
         "08_masking", "8.7",
         "def is_causal(f, x):\n"
