@@ -28,8 +28,10 @@ def train_from_nothing(answer: Any, count: int, seed: int) -> Any:
     stories, new = known_and_new(short_stories, count, seed)
     with one_thread():
         models = answer(stories)
+    if models is None:
+        return None
     if not isinstance(models, (tuple, list)) or len(models) != 2 or not all(map(callable, models)):
-        return None if models is None else "not a pair of functions"
+        raise TypeError("return two functions: the model before training, and the trained one")
     first, trained = models
     ids = new[:, :-1]
     with torch.no_grad():
@@ -68,8 +70,12 @@ def read_in_parts(
 def hand_over_report(answer: Any) -> Any:
     """Let an answer report on a training run; `checks.measures.own_report` examines the report."""
     report = answer()
+    if report is None:
+        return None
     if not isinstance(report, dict) or not {"text", "curve", "paragraph"} <= set(report):
-        return None if report is None else "not a dictionary with text, curve and paragraph"
+        raise TypeError("return a dictionary with text, curve and paragraph")
+    if any(isinstance(point, dict) or len(point) != 3 for point in report["curve"]):
+        raise TypeError("each point of the curve has three numbers: step, training, validation")
     return {
         "text": report["text"][:MOST_LETTERS], "paragraph": report["paragraph"][:MOST_LETTERS],
         "curve": [[float(number) for number in point] for point in report["curve"]],
