@@ -72,6 +72,24 @@ def unembed_over_tokens(x, gain, bias, words):
     return (layer_norm(x.swapaxes(-1, -2)).swapaxes(-1, -2) * gain + bias) @ words.T
 
 
+def unembed_by_length(x, gain, bias, words):
+    return (x / np.linalg.norm(x, axis=-1, keepdims=True) * gain + bias) @ words.T
+
+
+def unembed_by_root_mean_square(x, gain, bias, words):
+    return (x / deviation((x**2).mean(-1, keepdims=True)) * gain + bias) @ words.T
+
+
+def unembed_over(*axes):
+    """One mean and one variance over these axes; none are all axes."""
+
+    def answer(x, gain, bias, words):
+        mean, variance = (f(axis=axes or None, keepdims=True) for f in (x.mean, x.var))
+        return ((x - mean) / deviation(variance) * gain + bias) @ words.T
+
+    return answer
+
+
 def unembed_by_cosines(x, gain, bias, words):
     return unembed(x, gain, bias, words / np.linalg.norm(words, axis=-1, keepdims=True))
 
@@ -617,6 +635,11 @@ EXERCISE = Exercise(
                 Wrong("M234", unembed_by(deviation, gained=False)),
                 Wrong("M234", unembed_by(deviation, shifted=False)),
                 Wrong("M53", unembed_over_tokens),
+                Wrong("M1245", lambda x, gain, bias, words: (x * gain + bias) @ words.T),
+                Wrong("M1246", unembed_by_length),
+                Wrong("M235", unembed_by_root_mean_square),
+                Wrong("M1247", unembed_over(-2, -1)),
+                Wrong("M1247", unembed_over()),
                 Wrong("M252", lambda *args: softmax(unembed(*args))),
                 Wrong("M252", lambda *args: log_softmax(unembed(*args))),
                 Wrong("M283", unembed_by_cosines),

@@ -555,6 +555,7 @@ EXERCISE = Exercise(
                 Wrong("M265", falls(lambda done, p, low: p * max(low, wave(done, 1, 0)))),
                 Wrong("M266", counted(lambda k, all, n: (k + 1) / all)),
                 Wrong("M266", counted(lambda k, all, n: k / all)),
+                Wrong("M266", counted(lambda k, all, n: k / (all - 1))),
                 Wrong("M266", counted(lambda k, all, n: (k + 1 - n) / all)),
                 Wrong("M266", lambda k, all, n, p, low: wave((k + 1) / all, p, low)),
                 Wrong("M266", lambda k, all, n, p, low: (

@@ -484,6 +484,7 @@ EXERCISE = Exercise(
             wrong=[
                 Wrong("M324", by_index(lambda i, heads, groups: i % groups)),
                 Wrong("M1180", by_index(lambda i, heads, groups: i // groups)),
+                Wrong("M1248", by_index(lambda i, heads, groups: min(i // groups, groups - 1))),
                 Wrong("M1059", dealt_values),
                 Wrong("M325", by_index(lambda i, heads, groups: 0)),
                 Wrong("M325", lambda q, k, v: attend(q, k.mean(0), v.mean(0)).output),

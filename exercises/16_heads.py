@@ -756,6 +756,16 @@ def same_part_only(parts, w_q, w_k):
     return score_parts(parts, w_q, w_k) * np.eye(len(parts))[:, :, None, None]
 
 
+def from_one_part(axis):
+    """Query and key from the same part: a for axis 1, b for axis 0."""
+
+    def answer(parts, w_q, w_k):
+        own = np.einsum("aid,ajd->aij", parts @ w_q, parts @ w_k) / np.sqrt(w_q.shape[-1])
+        return np.repeat(np.expand_dims(own, axis), len(parts), axis)
+
+    return answer
+
+
 def in_equal_shares(parts, w_q, w_k):
     """The whole scores, divided by the number of pairs."""
     whole = (parts.sum(0) @ w_q) @ (parts.sum(0) @ w_k).T / np.sqrt(w_q.shape[-1])
@@ -1018,6 +1028,7 @@ EXERCISE = Exercise(
                 Wrong("M857", whole_on_one_side),
                 Wrong("M857", lambda *args: whole_on_one_side(*args, keys=False)),
                 Wrong("M857", same_part_only),
+                *(Wrong("M1249", from_one_part(axis)) for axis in (0, 1)),
                 Wrong("M858", pairs_with(letters="aid,bjd->baij")),
                 Wrong("M859", pairs_with(letters="aid,bjd->abji")),
                 Wrong("M01", pairs_with(divisor=lambda d_k: 1)),

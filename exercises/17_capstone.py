@@ -341,6 +341,7 @@ GENERATE_WRONG = wrongs([
     ("M448", lambda model, ids, new, longest: generate(model, ids, new, longest)[-longest:]),
     ("M448", lambda model, ids, new, longest: generate(model, ids, new, longest)[-longest - 1 :]),
     ("M449", lambda *args: grown(*args, choose=lambda logits: logits.argmax())),
+    ("M1252", lambda *args: grown(*args, choose=lambda logits: logits.argmax() % logits.shape[-1])),
 ])  # fmt: skip
 
 

@@ -96,9 +96,17 @@ def by_the_largest(x, gain, eps):
     return rms_norm(x / np.abs(x).max(-1, keepdims=True), gain, eps)
 
 
+def by_the_mean_size(kept):
+    """Divided by the mean of the absolute values; `kept`: how often eps is added to it."""
+    return lambda x, gain, eps: (
+        x / (np.abs(x).mean(-1, keepdims=True, dtype=np.float64) + kept * eps) * gain
+    )
+
+
 NORM_WRONG = [
     Wrong("M497", square_as_given),  # pytorch/pytorch/pull/133085, xlite-dev/LeetCUDA/pull/335
     Wrong("M1152", by_the_largest),
+    *(Wrong("M1253", by_the_mean_size(kept)) for kept in (0, 1)),
     Wrong("M486", changed(rms_norm, centre=True)),
     Wrong("M487", by_the_deviation),
     Wrong("M488", norm_wrong),  # NVIDIA/TransformerEngine/pull/364, tile-ai/tilelang/pull/1243
@@ -689,7 +697,8 @@ def to_halves(w, heads, *, order=lambda d_k: [*range(0, d_k, 2), *range(1, d_k, 
 def reorder_cases(rng):
     def draw(heads, d_k, d_model):
         w = rng.normal(size=(heads * d_k, d_model)).round(1)
-        return Case((w, heads), about=f"{heads} heads, d_k = {d_k}, d_model = {d_model}")
+        named = "1 head" if heads == 1 else f"{heads} heads"
+        return Case((w, heads), about=f"{named}, d_k = {d_k}, d_model = {d_model}")
 
     return [draw(2, 4, 4), draw(1, 6, 6), draw(3, 6, 18), draw(2, 10, 20), draw(3, 6, 36)]
 

@@ -273,6 +273,30 @@ def forgetful(step, *rest):
     return write(lambda ids, cache: step(ids, None), *rest)
 
 
+def first_cache_kept(step, ids, *rest, keep=nucleus):
+    """Each new token read after the given ids alone."""
+    first = []
+
+    def read(tokens, cache):
+        logits, came = step(tokens, first[0] if first else cache)
+        first.append(came)
+        return logits, came
+
+    return write(read, ids, *rest, choose=functools.partial(pick, keep=keep))
+
+
+def first_logits_kept(step, ids, *rest):
+    """The tokens read one after the other, and the logits of the first call used."""
+    first = []
+
+    def read(tokens, cache):
+        logits, came = step(tokens, cache)
+        first.append(logits)
+        return first[0], came
+
+    return write(read, ids, *rest)
+
+
 def first_to_reach(weights, top_p):
     """Up to the first sum that reaches top_p; rounded, none may reach 1, and then one is kept."""
     return int((weights.cumsum() >= top_p).argmax()) + 1
@@ -324,6 +348,9 @@ WRITE_WRONG = [
     *of_two_parts(),
     ("M935", writing_with(cached=False)),
     ("M440", forgetful),
+    ("M1250", first_cache_kept),
+    ("M1250", functools.partial(first_cache_kept, keep=first_to_reach)),
+    ("M1251", first_logits_kept),
     ("M936", read_twice),
     ("M936", functools.partial(read_twice, keep=first_to_reach)),
     ("M441", writing_with(row=0)),

@@ -42,6 +42,126 @@ class Slip(NamedTuple):
 
 
 SLIPS = {
+    "gain and bias without the norm": Slip(
+        "12_gpt2", "12.2",
+        "def unembed(x, gain, bias, words):\n"
+        "    return (x * gain + bias) @ words.T\n",
+        "You applied the gain and the bias to x as it is",
+    ),
+    "a unit length for the norm": Slip(
+        "12_gpt2", "12.2",
+        "def unembed(x, gain, bias, words):\n"
+        "    normed = x / np.linalg.norm(x, axis=-1, keepdims=True)\n"
+        "    return (gain * normed + bias) @ words.T\n",
+        "You divided each vector by its length",
+    ),
+    "a root mean square for the norm": Slip(
+        "12_gpt2", "12.2",
+        "def unembed(x, gain, bias, words):\n"
+        "    normed = x / np.sqrt((x ** 2).mean(-1, keepdims=True) + 1e-5)\n"
+        "    return (gain * normed + bias) @ words.T\n",
+        "without subtracting their mean first",
+    ),
+    "a norm over tokens and features": Slip(
+        "12_gpt2", "12.2",
+        "def unembed(x, gain, bias, words):\n"
+        "    m = x.mean((-2, -1), keepdims=True)\n"
+        "    v = x.var((-2, -1), keepdims=True)\n"
+        "    return ((x - m) / np.sqrt(v + 1e-5) * gain + bias) @ words.T\n",
+        "You took one mean and one variance over several tokens",
+    ),
+    "a cosine from the first step": Slip(
+        "13_training", "13.1",
+        "def learning_rate(step, steps, warmup, peak, floor):\n"
+        "    if step < warmup:\n"
+        "        return peak * (step + 1) / warmup\n"
+        "    t = step / (steps - 1)\n"
+        "    return floor + (peak - floor) * (1 + math.cos(math.pi * t)) / 2\n",
+        "counts the warm-up's steps as its own",
+    ),
+    "divided by the number of groups": Slip(
+        "14_cost", "14.6",
+        "def share(q, k, v):\n"
+        "    out = []\n"
+        "    for i in range(q.shape[0]):\n"
+        "        g = min(i // k.shape[0], k.shape[0] - 1)\n"
+        "        s = q[i] @ k[g].T / np.sqrt(q.shape[-1])\n"
+        "        w = np.exp(s - s.max(-1, keepdims=True))\n"
+        "        out.append(w / w.sum(-1, keepdims=True) @ v[g])\n"
+        "    return np.stack(out)\n",
+        "the last one where i // g is too large",
+    ),
+    "query and key of one part": Slip(
+        "16_heads", "16.9",
+        "def score_parts(parts, w_q, w_k):\n"
+        "    q = parts @ w_q\n"
+        "    k = parts @ w_k\n"
+        "    s = q @ k.transpose(0, 2, 1) / w_q.shape[-1] ** 0.5\n"
+        "    return s[:, None] + np.zeros((1, len(parts), 1, 1))\n",
+        "the query and the key from the same part",
+    ),
+    "the cache of the prompt kept": Slip(
+        "17_capstone", "17.4",
+        "def write(step, ids, new, temperature, top_p, draws):\n"
+        "    out = list(ids)\n"
+        "    logits, cache = step(np.array(ids), None)\n"
+        "    for i in range(new):\n"
+        "        z = logits[-1]\n"
+        "        if temperature == 0:\n"
+        "            t = int(np.argmax(z))\n"
+        "        else:\n"
+        "            z = z / temperature\n"
+        "            p = np.exp(z - z.max()); p /= p.sum()\n"
+        "            order = np.argsort(p)[::-1]\n"
+        "            c = np.cumsum(p[order])\n"
+        "            k = np.argmax(c >= top_p) + 1\n"
+        "            q = p[order[:k]]; q = q / q.sum()\n"
+        "            t = int(order[np.argmax(np.cumsum(q) > draws[i])])\n"
+        "        out.append(t)\n"
+        "        logits, _ = step(np.array([t]), cache)\n"
+        "    return np.array(out)\n",
+        "gave each later call the cache of the first one",
+    ),
+    "logits that stay the first": Slip(
+        "17_capstone", "17.4",
+        "def write(step, ids, new, temperature, top_p, draws):\n"
+        "    out = list(ids)\n"
+        "    logits, cache = step(np.array(ids), None)\n"
+        "    for i in range(new):\n"
+        "        z = logits[-1]\n"
+        "        if temperature == 0:\n"
+        "            t = int(np.argmax(z))\n"
+        "        else:\n"
+        "            z = z / temperature\n"
+        "            p = np.exp(z - z.max()); p /= p.sum()\n"
+        "            order = np.argsort(p)[::-1]\n"
+        "            c = np.cumsum(p[order])\n"
+        "            k = np.argmax(c >= top_p) + 1\n"
+        "            q = p[order[:k]]; q = q / q.sum()\n"
+        "            t = int(order[np.argmax(np.cumsum(q) > draws[i])])\n"
+        "        out.append(t)\n"
+        "        _, cache = step(np.array([t]), cache)\n"
+        "    return np.array(out)\n",
+        "from the logits of the first call", "is right: these are the weights",
+    ),
+    "the largest logit of any row": Slip(
+        "17_capstone", "17.9",
+        "def generate(model, ids, new, longest):\n"
+        "    ids = list(ids)\n"
+        "    for _ in range(new):\n"
+        "        logits = model(np.array(ids[-longest:]))\n"
+        "        ids.append(int(np.argmax(logits)) % logits.shape[-1])\n"
+        "    return np.array(ids)\n",
+        "the largest logit in any of the rows", "gives no id",
+    ),
+    "absolute values in RMSNorm": Slip(
+        "18_llama", "18.1",
+        "def rms_norm(x, gain, eps):\n"
+        "    y = x.astype(np.float64)\n"
+        "    scale = np.abs(y).mean(-1, keepdims=True)\n"
+        "    return (gain * y / (scale + eps)).astype(x.dtype)\n",
+        "You divided by the mean of the absolute values",
+    ),
     "scaled by the width of the values": Slip(
         "18_llama", "18.6",
         "def decode_step(x, query, key, value, keys, values, base):\n"
