@@ -184,7 +184,7 @@ SLIPS = {
         "    s = q @ keys.T / np.sqrt(len(query))\n"
         "    w = np.exp(s - s.max())\n"
         "    return (w / w.sum()) @ values, keys, values\n",
-        "an axis of length 1 is left over", "broadcast",
+        "only the shape is not: an axis is missing or too many", "larger than it should be",
     ),
     "true inside the loop, at the first that is fine": Slip(
         "08_masking", "8.7",
