@@ -217,7 +217,7 @@ def _scatters(answer, case):
 
 def _one_number(answer, case):
     shape = np.shape(answer(*case.args))
-    return shape == () or f"your answer has shape {shape}"
+    return shape == () or f"the shape is {shape}"
 
 
 MEASURED = [

@@ -136,7 +136,7 @@ def about_shape(task: Task, expected: Numbers, got: Numbers) -> str:
         return f"yours is one number, and {what} expected."
     if came.ndim < wanted.ndim:
         return "axes are missing: they were summed, picked or reshaped away."
-    if came.ndim > wanted.ndim and came.size == wanted.size:
+    if came.ndim > wanted.ndim and [n for n in got.shape if n != 1] == [*expected.shape]:
         return "an axis of length 1 is left over: take its only entry, with `[0]` for example."
     sizes = zip(got.shape, expected.shape, strict=False)
     if came.ndim > wanted.ndim or all(own == size or size == 1 for own, size in sizes):

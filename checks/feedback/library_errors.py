@@ -147,10 +147,12 @@ def about_truth(mistake: Mistake) -> str:
     """A sentence on `and`, `or`, `not`, `max` and `min`, which ask arrays for one True or False."""
     if not OF_ARRAYS.search(mistake.message):
         return ""
-    if extreme := EXTREME.search(mistake.line or ""):
+    line = mistake.line or ""
+    used = [word for word in WORDS if re.search(rf"\b{word}\b(?! in\b)", line)]
+    extreme = EXTREME.search(line)
+    if extreme and not used and not re.search(r"\b(if|while)\b", line):
         entrywise = f"`np.{extreme[1]}imum` compares them entry by entry."
         return f"Python's `{extreme[1]}` asks which of two whole arrays comes first; {entrywise}"
-    used = [word for word in WORDS if re.search(rf"\b{word}\b(?! in\b)", mistake.line or "")]
     if not used:
         return ""
     symbol = WORDS[used[0]]
@@ -188,8 +190,9 @@ def about_own_names(task: Task, mistake: Mistake) -> str:
     lacking = ATTRIBUTE.search(mistake.message)
     if lacking and f"self.{lacking[1]}" in (mistake.line or ""):
         return (
-            f"The object gets it where `__init__` says `self.{lacking[1]} = ...`: is it spelled "
-            "so there? Without `self.`, a name is forgotten when `__init__` ends."
+            f"An object has what `__init__` gives it, `self.{lacking[1]} = ...`, and the methods "
+            "of its class: is it spelled so there? Without `self.`, a name is forgotten when "
+            "`__init__` ends."
         )
     name = UNKNOWN.search(mistake.message)
     if not (name and mistake.type == "NameError" and isinstance(task.reference, type)):

@@ -50,7 +50,7 @@ def broken_law_words(task: Task, law: Law, case: Case, reply: bool | str) -> Ver
 def law_words(law: Law, reply: bool | str) -> str:
     """A sentence on a law that an answer breaks."""
     broken = f"A right answer has this property, and yours does not: {law.name}"
-    return f"{broken}. Seen with yours: {reply}." if isinstance(reply, str) else f"{broken}."
+    return f"{broken}. With yours, {reply}." if isinstance(reply, str) else f"{broken}."
 
 
 def law_not_seen(task: Task, law: Law, case: Case, mistake: Mistake) -> Verdict:

@@ -33,7 +33,7 @@ def is_vain(edit: Edit, world: dict[str, Any]) -> bool:
 def _begins_in_front(put: Put) -> bool:
     owner, field, new = put
     counts = isinstance(owner, ast.Call) and getattr(owner.func, "id", "") == "range"
-    if not (counts and field == "args" and len(new) == 2):
+    if not (counts and field == "args" and len(new) == 2) or new[0] is owner.args[0]:
         return False
     return isinstance(new[0], ast.UnaryOp) and isinstance(new[0].op, ast.USub)
 
@@ -93,14 +93,8 @@ def is_last_resort(edit: Edit, statements: Sequence[ast.stmt]) -> bool:
     """
     minus_log = edit.kind == "signs" and LOGARITHM.search(edit.text)
     turned = any(_whole_by_part(new) for put in edit.puts for new in _put_in(put))
-    bound = any(_binds_indices(put) for put in edit.puts)
-    if (
-        minus_log
-        or turned
-        or bound
-        or binds_side_by_side(edit)
-        or SHAPE_ALONE.search(edit.question)
-    ):
+    bound = binds_side_by_side(edit) or any(_binds_indices(put) for put in edit.puts)
+    if minus_log or turned or bound or SHAPE_ALONE.search(edit.question):
         return True
     within = _within_squeezes(statements)
     return all(id(owner) in within for owner, _, _ in edit.puts)

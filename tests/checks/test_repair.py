@@ -1,5 +1,6 @@
 """A wrong answer that one small change makes right is told where to change what."""
 
+import ast
 import importlib
 from dataclasses import replace
 
@@ -7,6 +8,8 @@ import numpy as np
 import pytest
 
 from checks.check import grade_source
+from checks.repair.doubtful import is_vain
+from checks.repair.edits import edits_of
 
 FOLDERS = {
     "2": "02_embeddings", "3": "03_context", "4": "04_queries_keys_values", "5": "05_scaling",
@@ -192,6 +195,30 @@ def test_an_answer_that_keeps_a_record_is_run_in_a_world_of_its_own():
         grade_source(replace(exercise[number], wrong=()), source, world).sentences
     )
     assert world["seen"] == 0
+
+
+def test_of_two_equal_names_in_a_line_it_is_said_which_is_meant():
+    body = ast.parse("def f(a, b):\n    return a + b * a").body
+    asked = [edit.question for edit in edits_of(body) if "is `a` the variable" in edit.question]
+    ends = ("it is the 1st.", "it is the 2nd.")
+    assert {question[-len(ends[0]) :] for question in asked} >= set(ends)
+
+
+def test_a_loop_is_not_begun_in_front_of_the_first_row_and_may_begin_where_it_did():
+    def vain(source, looks):
+        body = ast.parse(f"def f(n):\n    return sum({source})").body
+        return [is_vain(edit, {}) for edit in edits_of(body) if looks in made(edit)]
+
+    assert all(vain("range(0, n)", "range(-1, n)"))
+    ends_earlier = vain("range(-n, n)", "range(-n, n - 1)")
+    assert ends_earlier
+    assert not any(ends_earlier)
+
+
+def made(edit):
+    """What a changed part looks like."""
+    with edit.made():
+        return " ".join(ast.unparse(owner) for owner, _, _ in edit.puts)
 
 
 def test_what_an_answer_prints_is_not_printed_again(capsys):

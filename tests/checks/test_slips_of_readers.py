@@ -31,6 +31,18 @@ def write(step, ids, new, temperature, top_p, draws):
 """
 
 
+DECODE = """
+def decode_step(x, query, key, value, keys, values, base):
+    q, k, v = query @ x, key @ x, value @ x
+    a = angles_of(np.array([len(keys)]), len(q), base)
+    q, k = rotate(q[None], a), rotate(k[None], a)
+    keys, values = np.vstack([keys, k]), np.vstack([values, v])
+    s = {} @ keys.T / np.sqrt({})
+    w = np.exp(s - s.max())
+    return (w / w.sum()) @ values, keys, values
+"""
+
+
 class Slip(NamedTuple):
     """An answer, the words that its verdict needs, and those that were untrue of it."""
 
@@ -42,6 +54,25 @@ class Slip(NamedTuple):
 
 
 SLIPS = {
+    "scaled by the width of the values": Slip(
+        "18_llama", "18.6", DECODE.format("q[0]", "len(value)"),
+        "You divided by the square root of d_v",
+    ),
+    "an axis of one token left over": Slip(
+        "18_llama", "18.6", DECODE.format("q", "len(query)"),
+        "only the shape is not: an axis is missing or too many", "larger than it should be",
+    ),
+    "an axis of one token left over, and no scale": Slip(
+        "18_llama", "18.6", DECODE.format("q", "1.5"),
+        "an axis of length 1 is left over", "larger than it should be",
+    ),
+    "one position alone tried": Slip(
+        "08_masking", "8.7",
+        "def is_causal(f, x):\n"
+        "    z = np.array(x); z[3] = z[3, ::-1] + [0.3, -1.1, 0.7]\n"
+        "    return bool(np.allclose(f(z)[:3], f(x)[:3]))\n",
+        "right on 6 of 10 cases", "for every function that the check gave it",
+    ),
     "gain and bias without the norm": Slip(
         "12_gpt2", "12.2",
         "def unembed(x, gain, bias, words):\n"
@@ -161,30 +192,6 @@ SLIPS = {
         "    scale = np.abs(y).mean(-1, keepdims=True)\n"
         "    return (gain * y / (scale + eps)).astype(x.dtype)\n",
         "You divided by the mean of the absolute values",
-    ),
-    "scaled by the width of the values": Slip(
-        "18_llama", "18.6",
-        "def decode_step(x, query, key, value, keys, values, base):\n"
-        "    q, k, v = query @ x, key @ x, value @ x\n"
-        "    a = angles_of(np.array([len(keys)]), len(q), base)\n"
-        "    q, k = rotate(q[None], a)[0], rotate(k[None], a)\n"
-        "    keys, values = np.vstack([keys, k]), np.vstack([values, v])\n"
-        "    s = keys @ q / np.sqrt(values.shape[-1])\n"
-        "    w = np.exp(s - s.max())\n"
-        "    return (w / w.sum()) @ values, keys, values\n",
-        "You divided by the square root of d_v",
-    ),
-    "an axis of one token left over": Slip(
-        "18_llama", "18.6",
-        "def decode_step(x, query, key, value, keys, values, base):\n"
-        "    q, k, v = query @ x, key @ x, value @ x\n"
-        "    a = angles_of(np.array([len(keys)]), len(q), base)\n"
-        "    q, k = rotate(q[None], a), rotate(k[None], a)\n"
-        "    keys, values = np.vstack([keys, k]), np.vstack([values, v])\n"
-        "    s = q @ keys.T / np.sqrt(len(query))\n"
-        "    w = np.exp(s - s.max())\n"
-        "    return (w / w.sum()) @ values, keys, values\n",
-        "only the shape is not: an axis is missing or too many", "larger than it should be",
     ),
     "true inside the loop, at the first that is fine": Slip(
         "08_masking", "8.7",
