@@ -68,6 +68,11 @@ def repeats_its_input(ids):
     return 9.0 * torch.nn.functional.one_hot(ids, VOCAB)
 
 
+def faintly_repeats(ids):
+    """As a new model does whose last matrix is its table of embeddings."""
+    return repeats_its_input(ids) / 90
+
+
 def reads_ahead(ids):
     import torch
 
@@ -109,6 +114,7 @@ TRAIN_WRONG = [
     ("M931", lambda stories: train(stories, first=knows_the_rule)),
     ("M24", trained_into(reads_ahead)),
     ("M780", trained_into(knows_nothing)),
+    ("M780", lambda stories: train(stories, first=faintly_repeats, last=faintly_repeats)),
     ("M785", trained_into(against_the_gradient)),
     ("M782", trained_into(repeats_its_input)),
     ("M784", trained_into(unsure)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks.run.compare import compare
-from checks.run.nodes import Items, Node
+from checks.run.nodes import Items, Node, Text
 
 
 def part_or_order(expected: Node, got: Node, tolerance: float | None) -> str:
@@ -14,6 +14,8 @@ def part_or_order(expected: Node, got: Node, tolerance: float | None) -> str:
                 return f"Result {n + 1} of your {len(got.items)} is right; return it alone."
     if not isinstance(expected, Items) or len(expected.items) < 2:
         return ""
+    if moved := _words_moved(expected, got):
+        return moved
     names = ", ".join(expected.item_names)
     for name, part in zip(expected.item_names, expected.items, strict=True):
         if compare(part, got, tolerance) is None:
@@ -29,6 +31,27 @@ def part_or_order(expected: Node, got: Node, tolerance: float | None) -> str:
         if compare(expected, backwards, tolerance) is None:
             return f"The results are right but in the opposite order; return ({names})."
     return ""
+
+
+def _words_moved(expected: Items, got: Node) -> str:
+    """A sentence on words that are all right, and stand in another order."""
+    if _is_reordered(expected, got):
+        return "The words are right but in another order."
+    parts = zip(expected.item_names, expected.items, getattr(got, "items", ()), strict=False)
+    names = [f"`{name}`" for name, own, came in parts if _is_reordered(own, came)]
+    return f"In {names[0]} the words are right but in another order." if names else ""
+
+
+def _is_reordered(expected: Node, got: Node) -> bool:
+    wanted, came = _texts(expected), _texts(got)
+    return wanted != came and sorted(wanted) == sorted(came)
+
+
+def _texts(node: Node) -> list[str]:
+    """The words of a row that holds words alone, in their order."""
+    items = node.items if isinstance(node, Items) and node.kind != "set" else ()
+    texts = [item.text for item in items if isinstance(item, Text)]
+    return texts if len(texts) == len(items) else []
 
 
 def _columns(expected: Items, got: Node) -> Items | None:

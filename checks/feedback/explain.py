@@ -21,6 +21,7 @@ from checks.feedback.library_errors import (
     about_nothing,
     about_one_number,
     about_own_names,
+    about_parameters,
     about_raise,
     about_truth,
 )
@@ -150,7 +151,8 @@ def _elsewhere_right(trial: Trial) -> str:
 def _raised(task: Task, got: Outcome, blocks: dict[str, Any]) -> Verdict:
     mistake = got.mistake
     asked = (
-        about_integers, about_nothing, about_index, about_truth, about_one_number, about_raise,
+        about_integers, about_nothing, about_index, about_truth, about_one_number,
+        about_parameters, about_raise,
     )  # fmt: skip
     of_task = about_library, about_own_names
     other = (

@@ -178,6 +178,22 @@ def about_one_number(mistake: Mistake) -> str:
     return ""
 
 
+def about_parameters(mistake: Mistake) -> str:
+    """A sentence on a tensor that is no parameter, where torch needs one."""
+    if "does not require grad and does not have a grad_fn" in mistake.message:
+        return (
+            "From here no way leads back to a parameter. `nn.Parameter` makes one of a tensor, or "
+            "`tensor.requires_grad_()`, with `_` at its end and before the forward pass; `detach` "
+            "and `no_grad` cut the way."
+        )
+    if "torch.nn.Parameter or None expected" in mistake.message:
+        return (
+            "What is computed from a parameter, its transpose for example, is a tensor. Two "
+            "modules share a parameter where both hold the `nn.Parameter` itself."
+        )
+    return ""
+
+
 def about_raise(mistake: Mistake) -> str:
     """A sentence on an error that the answer raises itself where a result is expected."""
     if not mistake.by_hand:

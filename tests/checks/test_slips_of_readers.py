@@ -1278,6 +1278,32 @@ SLIPS = {
         "    return w @ V, K, V\n",
         "whose only row is `a`",
     ),
+    "names of parameters sorted": Slip(
+        "13_training", "13.2",
+        "def decay_groups(shapes):\n"
+        "    yes = sorted(n for n, s in shapes.items() if len(s) >= 2)\n"
+        "    no = sorted(n for n, s in shapes.items() if len(s) < 2)\n"
+        "    return yes, no\n",
+        "In `result 1` the words are right but in another order",
+    ),
+    "a transpose in place of the parameter": Slip(
+        "12_gpt2", "12.3",
+        "from torch import nn\n"
+        "def tie(words):\n"
+        "    head = nn.Linear(words.embedding_dim, words.num_embeddings, bias=False)\n"
+        "    head.weight = words.weight.T\n"
+        "    return head\n",
+        "where both hold the `nn.Parameter` itself",
+    ),
+    "no parameter to train": Slip(
+        "17_capstone", "17.2",
+        "import torch\n"
+        "def train(stories):\n"
+        "    table = torch.zeros(15, 15)\n"
+        "    loss = torch.nn.functional.cross_entropy(table[stories[:, 0]], stories[:, 1])\n"
+        "    loss.backward()\n",
+        "From here no way leads back to a parameter",
+    ),
 }  # fmt: skip
 
 
