@@ -67,6 +67,20 @@ def read_in_parts(
     return logits
 
 
+def check_point(point: Any) -> None:
+    """Refuse a point of a curve that is no row of three."""
+    try:
+        count = None if isinstance(point, (dict, str)) else len(point)
+    except TypeError:  # a number has no length
+        count = None
+    if count != 3:
+        came = f"a {type(point).__name__}" if count is None else f"a row of {count}"
+        raise TypeError(
+            "each point of `curve` has three numbers, (step, training loss, validation loss); "
+            f"one of yours is {came}"
+        )
+
+
 def hand_over_report(answer: Any) -> Any:
     """Let an answer report on a training run; `checks.measures.own_report` examines the report."""
     report = answer()
@@ -74,8 +88,8 @@ def hand_over_report(answer: Any) -> Any:
         return None
     if not isinstance(report, dict) or not {"text", "curve", "paragraph"} <= set(report):
         raise TypeError("return a dictionary with text, curve and paragraph")
-    if any(isinstance(point, dict) or len(point) != 3 for point in report["curve"]):
-        raise TypeError("each point of the curve has three numbers: step, training, validation")
+    for point in report["curve"]:
+        check_point(point)
     return {
         "text": report["text"][:MOST_LETTERS], "paragraph": report["paragraph"][:MOST_LETTERS],
         "curve": [[float(number) for number in point] for point in report["curve"]],

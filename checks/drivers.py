@@ -47,7 +47,11 @@ def one_step(answer: Any, table: Any, ids: Any, targets: Any) -> dict[str, Any]:
 
     words = nn.Embedding.from_pretrained(table.clone(), freeze=False)
     head = answer(words)
-    parts = nn.ModuleList(part for part in (words, head) if isinstance(part, nn.Module))
+    if head is None:
+        return None
+    if not isinstance(head, nn.Linear):
+        raise TypeError(f"return an nn.Linear; your answer is of the type {type(head).__name__}")
+    parts = nn.ModuleList([words, head])
     optimizer = torch.optim.SGD(parts.parameters(), lr=0.5)
     F.cross_entropy(head(words(ids)), targets).backward()
     optimizer.step()
@@ -66,6 +70,11 @@ def through_relu(answer: Any, x: Any) -> Any:
     if returned is None:
         return None
     w_1, b_1, w_2, b_2 = (numpy.asarray(part, dtype=float) for part in returned)
+    if w_1.shape[:1] != (2,):
+        raise ValueError(f"`w_1` must have the shape (2, d_hidden); yours has {w_1.shape}")
+    if w_2.shape[:1] != w_1.shape[1:]:
+        wanted = (*w_1.shape[1:], 1)
+        raise ValueError(f"`w_2` must have the shape {wanted}; yours has {w_2.shape}")
     return numpy.maximum(numpy.asarray(x) @ w_1 + b_1, 0) @ w_2 + b_2
 
 
@@ -148,7 +157,9 @@ def train_on_stories(answer: Any, count: int, seed: int) -> Any:
     hook.remove()
     reading.remove()
     if not isinstance(trained, torch.nn.Module):
-        return None if trained is None else f"{type(trained).__name__}, not a model"
+        if trained is None:
+            return None
+        raise TypeError(f"return the trained model; you returned a {type(trained).__name__}")
     after = torch.cat([p.detach().flatten() for p in trained.parameters()])
     return {
         "old gradients": "kept" if len(added) > 4 and sum(added) > 0.9 * len(added) else "cleared",

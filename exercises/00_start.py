@@ -103,6 +103,12 @@ def _from_one(grid, side):
     return strongest(grid, side) + 1
 
 
+def _one_for_each_row(grid, side):
+    """A loop over the rows of the grid, in whatever layout it stands."""
+    rows = grid if side == "rows" else grid.T
+    return [rows[i].argmax() for i in range(len(grid))]
+
+
 INDICES = [_crossed, _not_itself, _weakest, _from_one]
 STRONGEST = [
     Wrong("M84", _crossed),
@@ -113,6 +119,7 @@ STRONGEST = [
     Wrong("M469", _weakest),
     Wrong("M465", _from_one),
     Wrong("M470", lambda grid, side: int(grid.argmax())),
+    Wrong("M1254", _one_for_each_row),
 ]
 
 
@@ -151,6 +158,8 @@ SHARES = [
         "M161", lambda scores, side: scores / scores.sum(-1 if side == "rows" else 0, keepdims=True)
     ),
     Wrong("M176", _exponentials),
+    Wrong("M1255", lambda scores, side: shares(scores * np.log(2), side)),
+    Wrong("M1255", lambda scores, side: shares(scores * np.log(10), side)),
     Wrong("M994", _exponential_of_sum),
     Wrong("M472", lambda scores, side: softmax(scores if side == "rows" else scores.T)),
 ]

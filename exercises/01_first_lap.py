@@ -34,6 +34,8 @@ PENCIL_WRONG = [
     Wrong("M620", pencil(math.log(4), 0, math.log(3))),
     Wrong("M621", pencil(4, 1, 3)),
     Wrong("M621", {**BY_PENCIL, "weights": [4, 1, 3]}),
+    Wrong("M1256", pencil(*shares(4, 0, 3))),
+    Wrong("M1256", pencil(1 / 2, 0, 3 / 8)),
     Wrong("M17", pencil(1 / 3, 1 / 3, 1 / 3)),
     Wrong("M16", pencil(1, 0, 0)),
     Wrong("M622", {**BY_PENCIL, "output": [16, 16]}),
@@ -408,15 +410,16 @@ STEPS = [
     Wrong("M396", lambda f, s: math.floor(s / (1 - f)) + 1),
     Wrong("M396", lambda f, s: math.ceil(1 / (s * f))),
     Wrong("M397", lambda f, s: math.floor(math.log(f) / math.log(s)) + 1),
-    Wrong("M397", lambda f, s: math.floor(math.log(1 - s) / math.log(f)) + 1),
     Wrong("M397", lambda f, s: math.floor(-math.log(s)) + 1),
-    Wrong("M397", lambda f, s: math.floor(math.log(s) / math.log(1 - f)) + 1),
     Wrong("M397", lambda f, s: math.floor(math.log2(s) / math.log(f)) + 1),
     Wrong("M397", lambda f, s: math.floor(math.log10(s) / math.log(f)) + 1),
     Wrong("M397", lambda f, s: math.floor(math.log(s) * math.log(f)) + 1),
     Wrong("M397", lambda f, s: math.floor(-math.log(s) / (1 - f)) + 1),
     Wrong("M397", lambda f, s: math.floor(math.log(f) - math.log(s)) + 1),
     Wrong("M397", lambda f, s: math.floor(math.log(0.5) / math.log(f)) + 1),
+    Wrong("M1257", lambda f, s: steps_until(1 - f, s)),
+    Wrong("M1257+M1207", lambda f, s: math.ceil(math.log(s) / math.log(1 - f))),
+    Wrong("M1258", lambda f, s: steps_until(f, 1 - s)),
 ]
 
 

@@ -84,6 +84,8 @@ TABLE_GRADIENT = [
     Wrong("M734+M735", lambda ids, dx, vocab: _placed(ids, dx, vocab) / len(ids)),
     Wrong("M200", lambda ids, dx, vocab: table_gradient(ids, dx, vocab).T),
     Wrong("M201", lambda ids, dx, vocab: table_gradient(ids - 1, dx, vocab)),
+    Wrong("M1259", lambda ids, dx, vocab: np.eye(vocab)[ids].sum(0)[:, None] * dx.sum(0)),
+    Wrong("M1259", lambda ids, dx, vocab: np.eye(vocab)[ids].max(0)[:, None] * dx.sum(0)),
     Wrong("M202", lambda ids, dx, vocab: np.zeros((vocab, 1)) + dx.sum(0)),
     Wrong("M202", lambda ids, dx, vocab: np.zeros((vocab, 1)) + dx.mean(0)),
     Wrong("M214", _in_order_of_the_text),
@@ -125,6 +127,11 @@ def _distance(a, b):
     return _norm(a - b)
 
 
+def _by_sizes(a, b):
+    """Divided by the sums of the absolute values, not by the lengths."""
+    return _dot(a, b) / (abs(a).sum(-1) * abs(b).sum(-1))
+
+
 OTHER_PAIRS = [("mom", "dad"), ("mom", "queen"), ("king", "queen"), ("dad", "king")]
 MOM_KING = [
     Wrong("M70", _of("mom", "king", _dot)),
@@ -132,6 +139,7 @@ MOM_KING = [
     Wrong("M72", _of("mom", "king", lambda a, b: _dot(a, b) / _norm(a))),
     Wrong("M72", _of("mom", "king", lambda a, b: _dot(a, b) / _norm(b))),
     Wrong("M73", _of("mom", "king", _distance)),
+    Wrong("M1261", _of("mom", "king", _by_sizes)),
     Wrong("M224", 1 - _of("mom", "king")),
     Wrong("M1103", float(np.arccos(_of("mom", "king")))),
     Wrong("M1103", float(np.degrees(np.arccos(_of("mom", "king"))))),
@@ -144,7 +152,7 @@ MOM_KING = [
 
 
 def pair_cases(rng):
-    m, n = rng.integers(2, 9, 2).astype(float)
+    m, n = rng.permutation(np.arange(2.0, 9))[:2]
     return [
         Case(
             (np.array([3.0, 4.0]), np.array([12.0, -5.0])), about="2 dimensions, lengths 5 and 13"
@@ -154,6 +162,10 @@ def pair_cases(rng):
         Case((np.array([m, n, 0.0]), np.array([-n, m, 3.0])), about="perpendicular vectors"),
         Case((np.array([m, n]), np.array([-n, m])), about="perpendicular, no component is 0"),
         Case((np.array([m, 0.0, 1.0]), np.array([1.0, n, 2.0])), about="one component is 0"),
+        Case(
+            (np.array([m, n, -m - n]), np.array([1.0, -3.0, 2.0])),
+            about="the components of each vector add up to 0",
+        ),
         Case((rng.normal(size=7), np.zeros(7)), about="b is all zeros"),
         Case((np.zeros(7), rng.normal(size=7)), about="a is all zeros"),
     ]
@@ -195,9 +207,16 @@ def _refuses_perpendicular(a, b):
     return functional.cosine(a, b)
 
 
+def _refuses_a_sum_of_0(a, b):
+    if a.sum() == 0 or b.sum() == 0:
+        raise ValueError("a vector of zeros has no direction")
+    return functional.cosine(a, b)
+
+
 COSINE = [
     Wrong("M1107", _none_of_no_component(functional.cosine)),
     Wrong("M1205", _refuses_perpendicular),
+    Wrong("M1260", _refuses_a_sum_of_0),
     Wrong("M71+M1107", _none_of_no_component(
         lambda a, b: _dot(a, b) / (_dot(a, a) * _dot(b, b)))),
     Wrong("M1220", _error_returned(functional.cosine)),
@@ -210,6 +229,7 @@ COSINE = [
     Wrong("M72", _quietly(lambda a, b: _dot(a, b) / _norm(a))),
     Wrong("M72", _quietly(lambda a, b: _dot(a, b) / _norm(b))),
     Wrong("M73", _distance),
+    Wrong("M1261", _quietly(_by_sizes)),
     Wrong("M74", _quietly(lambda a, b: _dot(a, b) / (_norm(a) * _norm(b)))),
     Wrong("M74", _quietly(lambda a, b: functional.cosine(a, b) if b.any() else np.nan)),
     Wrong("M74", _quietly(lambda a, b: functional.cosine(a, b) if a.any() else np.nan)),
@@ -254,6 +274,7 @@ ALL_PAIRS = [
     Wrong("M992", lambda x: x @ x.T / (x * x).sum(1)),
     Wrong("M992", lambda x: x @ x.T / (x * x).sum(1)[:, None]),
     Wrong("M73", lambda x: _distance(x[:, None], x)),
+    Wrong("M1261", lambda x: _by_sizes(x[:, None], x)),
     Wrong("M206", _column_norms),
     Wrong("M207", lambda x: x @ x.T / (x * x).sum()),
     Wrong("M218", lambda x: cosine_table(x.T)),

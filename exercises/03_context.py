@@ -303,8 +303,8 @@ TWINS = [
     Wrong("M950", lambda method, x, i, j: bool((method(x)[i] != method(x)[j]).all())),
     Wrong("M950", lambda method, x, i, j: not np.isclose(method(x)[i], method(x)[j]).any()),
     Wrong("M1181", _exactly),
-    Wrong("M288", _signed),
-    Wrong("M288", _signed_the_other_way),
+    Wrong("M1262", _signed),
+    Wrong("M1262", _signed_the_other_way),
     Wrong("M288", lambda method, x, i, j: not np.allclose(method(x)[1], method(x)[4])),
     Wrong("M288", _in_length),
     Wrong("M288", _order_matters),
@@ -457,7 +457,20 @@ def _by(worth):
     return lambda distances, same, candidates: _best(distances, same, candidates, worth)
 
 
+def _at_the_threshold(below, above):
+    """The mean of the shares, with other comparisons where a distance is the threshold itself."""
+
+    def choose(distances, same, candidates):
+        a, b = distances[same], distances[~same]
+        return max(candidates.tolist(), key=lambda t: below(a, t).mean() + above(b, t).mean())
+
+    return choose
+
+
 THRESHOLD = [
+    Wrong("M1263", _at_the_threshold(np.less_equal, np.greater)),
+    Wrong("M1263", _at_the_threshold(np.less_equal, np.greater_equal)),
+    Wrong("M1263", _at_the_threshold(np.less, np.greater)),
     Wrong("M1223", _by(lambda sensitivity, specificity, *_: -sensitivity - specificity)),
     Wrong("M289", _by(lambda _, __, called, same: (called == same).mean())),
     Wrong("M289", _by(lambda sensitivity, *_: sensitivity)),
@@ -481,20 +494,24 @@ COUNTS = [
     ([2, 0, 3, 1, 0, 1], [0, 0, 13, 3, 12, 3]),
     ([3, 3, 3, 3, 1, 0], [0, 0, 2, 2, 0, 1]),
 ]
+# How many are equal to each candidate: each side that equality may take prefers another one.
+TIED = [3, 1, 0, 3, 1, 1], [0, 1, 0, 1, 1, 1]
 
 
 def pair_cases(rng):
     candidates = np.linspace(0.05, 0.45, 9)
     cases, first = [], rng.integers(3)
-    for counts in COUNTS:
+    for counts in (*COUNTS, TIED):
         steps = first + np.concatenate([np.repeat(np.arange(6), of) for of in counts])
-        distances = candidates[steps] + 0.05 * rng.uniform(0.2, 0.8, size=len(steps))
+        beyond = 0.05 * rng.uniform(0.2, 0.8, size=len(steps)) * (counts is not TIED)
+        distances = candidates[steps] + beyond
         ones, others = map(sum, counts)
         order = rng.permutation(ones + others)
         case = distances[order], (np.arange(ones + others) < ones)[order], candidates
-        cases.append(Case(case, about=f"{ones} same pairs, {others} different ones"))
-    on_candidates = candidates[steps][order], *case[1:]
-    return [*cases, Case(on_candidates, about="distances that are equal to candidates")]
+        about = f"{ones} same pairs, {others} different ones"
+        about += "; distances that are equal to candidates" * (counts is TIED)
+        cases.append(Case(case, about=about))
+    return cases
 
 
 EXERCISE = Exercise(

@@ -352,6 +352,8 @@ EXERCISE = Exercise(
                 Wrong("M83", cosine),
                 Wrong("M80", lambda q, k: q @ k / len(q)),
                 Wrong("M193", lambda q, k: q * k),
+                Wrong("M1264", lambda q, k: q[-1] * k[-1]),
+                Wrong("M1264", lambda q, k: q[0] * k[0]),
                 Wrong("M996", lambda q, k: q.sum() * k.sum()),
             ],
             read=f"{PAGE}#one-score-then-all-of-them",

@@ -102,7 +102,14 @@ def _axis_dropped(q, k):
     return exponentials / exponentials.sum(axis=-1)
 
 
+def _product_late(inside, outside):
+    """The softmax of the queries, and its product with the keys."""
+    return lambda q, k: functional.softmax(q * inside(len(q.T))) @ k.T * outside(len(q.T))
+
+
 WEIGHTS = [
+    Wrong("M1265", _product_late(lambda d_k: 1 / math.sqrt(d_k), lambda d_k: 1)),
+    Wrong("M1265", _product_late(lambda d_k: 1, lambda d_k: 1 / math.sqrt(d_k))),
     Wrong("M09", _scale_late),
     Wrong("M01", _softmax_of(lambda d_k: 1)),
     Wrong("M02", _softmax_of(lambda d_k: 1 / d_k)),
@@ -434,6 +441,7 @@ GRADIENT = [
     *(Wrong("M1117", _quotient(10.0**-n)) for n in range(6)),
     *(Wrong("M1117", _quotient(0.0, 10.0**-n)) for n in range(6)),
     *(Wrong("M1117", _quotient(10.0**-n, 10.0**-n)) for n in range(3)),
+    Wrong("M1266", lambda q, K: 0 * K + query_gradient(q, K).sum(1, keepdims=True)),
     Wrong("M87", _gradient(_root_scale, functional.softmax_jacobian, chained=1)),
     Wrong("M01", _gradient(lambda d_k: 1, functional.softmax_jacobian)),
     Wrong("M02", _gradient(lambda d_k: 1 / d_k, functional.softmax_jacobian)),

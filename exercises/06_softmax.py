@@ -424,6 +424,15 @@ def _logarithms(weights):
     return np.log(np.where(weights > 0, weights, 1.0))
 
 
+def _away_from_zero(form, little):
+    return lambda weights: -form(weights, little).sum(-1)
+
+
+LIFTED = [
+    lambda weights, little: weights * np.log(weights + little),
+    lambda weights, little: (weights + little) * np.log(weights + little),
+    lambda weights, little: np.maximum(weights, little) * np.log(np.maximum(weights, little)),
+]
 ENTROPY = [
     Wrong("M169", lambda weights: -(weights * np.log(weights)).sum(-1)),
     Wrong("M170", lambda weights: _terms(weights).sum(-1)),
@@ -435,7 +444,9 @@ ENTROPY = [
     Wrong("M170+M960", lambda weights: _terms(weights).sum()),
     Wrong("M978", lambda weights: -_terms(weights).sum(0)),
     Wrong("M180", lambda weights: -_terms(weights).sum(-1) / math.log(weights.shape[-1])),
-]
+    *(Wrong("M1280", _away_from_zero(form, little))
+      for form in LIFTED for little in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)),
+]  # fmt: skip
 
 
 # 6.8 Merging two halves

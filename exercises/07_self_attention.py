@@ -109,6 +109,8 @@ ATTENTION_WRONG = [
     Wrong("M670", lambda q, k, v: with_switches(q, k, v, scale=1 / np.sqrt(v.shape[-1]))),
     Wrong("M85", lambda q, k, v: with_switches(q, k, v, scale=1 / np.sqrt(len(k)))),
     Wrong("M85", lambda q, k, v: with_switches(q, k, v, scale=1 / np.sqrt(len(q)))),
+    Wrong("M1282", lambda q, k, v: with_switches(q[:1].repeat(len(q), 0), k, v)),
+    Wrong("M1282+M01", lambda q, k, v: with_switches(q[:1].repeat(len(q), 0), k, v, scale=1.0)),
 ]  # fmt: skip
 
 
@@ -143,11 +145,10 @@ def no_mixing(answer, case):
     x, *maps = case.args
     if x.ndim == 2:
         return True
-    alone = np.stack([np.asarray(answer(sentence, *maps)) for sentence in x])
+    sentences = x.reshape(-1, *x.shape[-2:])
+    alone = np.stack([np.asarray(answer(sentence, *maps)) for sentence in sentences])
     together = np.asarray(answer(*case.args))
-    return bool(np.allclose(alone, together, atol=1e-4)) or (
-        "a sentence comes out otherwise in a batch than alone"
-    )
+    return bool(np.allclose(alone, together.reshape(alone.shape), atol=1e-4))
 
 
 def keys_over_the_batch(x, w_q, w_k, w_v):
@@ -258,9 +259,23 @@ def values_as_rows(output, values):
     return np.linalg.solve(system, np.concatenate([output.T, np.ones((1, len(output)))])).T
 
 
-def by_distance(output, values):
-    near = 1 / (np.linalg.norm(output[:, None] - values, axis=-1) + 1e-12)
-    return near / near.sum(-1, keepdims=True)
+def by_distance(near):
+    def answer(output, values):
+        shares = near(np.linalg.norm(output[:, None] - values, axis=-1))
+        return shares / shares.sum(-1, keepdims=True)
+
+    return answer
+
+
+NEAR = [
+    lambda distance: 1 / (distance + 1e-12), lambda distance: 1 / (distance**2 + 1e-12),
+    lambda distance: np.exp(-distance), lambda distance: np.exp(-(distance**2)),
+    lambda distance: np.exp(-(distance**2) / 2),
+]  # fmt: skip
+
+
+def one_equation_short(output, values):
+    return np.linalg.solve(values.T, output.T).T
 
 
 # 7.6 ----------------------------------------------------------------------------------------
@@ -424,6 +439,18 @@ def the_column_of_the_key(query, key, n):
     return the_row_of_the_query(key, query, n).T
 
 
+def round_the_edge(query, key, n):
+    return np.roll(np.eye(n, dtype=bool), key - query, axis=1)
+
+
+def before_the_first(query, key, n):
+    """A negative index counts from the end; one beyond the end is an error."""
+    same = np.zeros((n, n), bool)
+    for i in range(n):
+        same[i, i - query + key] = True
+    return same
+
+
 def near_enough(query, key, n):
     return np.subtract.outer(np.arange(n), np.arange(n)) <= query - key
 
@@ -440,6 +467,7 @@ EXERCISE = Exercise(
                 Wrong("M33", lambda weights, values: weights.T @ values),
                 Wrong("M758", lambda weights, values: weights * values),
                 Wrong("M758", in_torch(lambda weights, values: weights * values)),
+                Wrong("M1281", lambda weights, values: weights[:, -1:] * values[-1]),
                 Wrong("M981", lambda weights, values: 0 * weights @ values + values.mean(0)),
                 Wrong("M981", lambda weights, values: one_hot(weights) @ values),
                 Wrong("M981", lambda weights, values: softmax(weights) @ values),
@@ -456,7 +484,7 @@ EXERCISE = Exercise(
             difficulty=3, importance=5, minutes=10, reference=self_attention,
             cases=self_attention_cases, wrong=SELF_ATTENTION_WRONG,
             read="chapters/07_self_attention.html#one-function-five-steps",
-            laws=[Law("M96", "sentences of a batch never meet", no_mixing)],
+            laws=[Law("M96", "a sentence comes out the same in a batch as alone", no_mixing)],
         ),
         Task(
             id="7.4", name="add_change", title="Add the change to the residual stream",
@@ -475,7 +503,8 @@ EXERCISE = Exercise(
                 Wrong("M98", similarity_weights),
                 Wrong("M953", normalised_afterwards),
                 Wrong("M1184", values_as_rows),
-                Wrong("M954", by_distance),
+                *(Wrong("M954", by_distance(near)) for near in NEAR),
+                Wrong("M1283", one_equation_short),
             ],
         ),
         Task(
@@ -528,6 +557,8 @@ EXERCISE = Exercise(
                 Wrong("M558", the_row_of_the_query),
                 Wrong("M558", the_column_of_the_key),
                 Wrong("M559", near_enough),
+                Wrong("M1284", round_the_edge),
+                Wrong("M1284", before_the_first),
             ],
         ),
     ],

@@ -423,6 +423,16 @@ def nan_attention(q, k, v, mask):
     return by_selection(q @ k.T / np.sqrt(q.shape[-1]), mask) @ v
 
 
+def bare_attention(**choice):
+    """Exponentials of the scores as they are; huge ones are infinite."""
+
+    def attention(q, k, v, mask):
+        scores = q @ k.T / np.sqrt(q.shape[-1])
+        return hidden_late(scores, mask, shifted=False, **choice) @ v
+
+    return attention
+
+
 def unscaled_attention(q, k, v, mask):
     return attend(q, k, v, mask, scale=1.0).output
 
@@ -430,6 +440,14 @@ def unscaled_attention(q, k, v, mask):
 def one_update_added(x, projections, mask):
     """Every layer reads the first input, and only what the last one adds is kept."""
     return layered(x, projections[-1:], [mask])
+
+
+def every_layer(mask, layers):
+    return [mask] * layers
+
+
+def first_layer(mask, layers):
+    return [mask] + [np.ones_like(mask)] * (layers - 1)
 
 
 STACK_WRONG = [
@@ -485,14 +503,23 @@ STACK_WRONG = [
             x, projections, [mask] * len(projections), attention=renormalised_attention
         ),
     ),
-    *(Wrong(f"{idea}+{late}", lambda x, projections, mask, change=change, attention=attention:
-            layered(x, projections, [mask] * len(projections), attention=attention, **change))
-      for idea, change in (("M34", {"residual": False}), ("M232", {"in_sequence": False}))
+    *(Wrong(f"{idea}+{late}", lambda x, projections, mask, masks_of=masks_of, parts=parts,
+            attention=attention: layered(
+                x, projections, masks_of(mask, len(projections)), attention=attention, **parts))
+      for idea, masks_of, parts in (("M34", every_layer, {"residual": False}),
+                                    ("M232", every_layer, {"in_sequence": False}),
+                                    ("M31", first_layer, {}))
       for late, attention in (
-          ("M610", renormalised_attention), ("M91", one_maximum), ("M29", filled_attention))),
+          ("M610", renormalised_attention), ("M91", one_maximum), ("M29", filled_attention),
+          *(("M13", bare_attention(selected=selected, guarded=True))
+            for selected in (True, False)))),
     *(Wrong(idea, lambda x, projections, mask, attention=attention: layered(
         x, projections, [mask] * len(projections), attention=attention))
-      for idea, attention in (("M91", one_maximum), ("M29", filled_attention))),
+      for idea, attention in (
+          ("M91", one_maximum), ("M29", filled_attention),
+          *((idea, bare_attention(selected=selected, guarded=guarded))
+            for idea, guarded in (("M13", True), ("M30+M13", False))
+            for selected in (True, False)))),
 ]  # fmt: skip
 
 
@@ -570,6 +597,11 @@ def first_reads_third(x):
     return sums
 
 
+def mean_of_the_past_by_shares(x):
+    """Divided by the length and multiplied by it: a shorter text rounds in another way."""
+    return np.cumsum(x / len(x), axis=0) * (len(x) / np.arange(1, len(x) + 1))[:, None]
+
+
 def attend_to_normalised(x):
     """A layer that reads all tokens, and of each only how its components differ."""
     read = (x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True)
@@ -589,8 +621,11 @@ def causality_cases(rng):
         "the mean of what came so far": mean_of_the_past,
         "pre-norm attention without a mask": attend_to_normalised,
         "the sum of what came so far, but the first token sees the third": first_reads_third,
+        "the mean of what came so far, rounded by the length": mean_of_the_past_by_shares,
     }
-    return [Case((f, x), about=name) for name, f in candidates.items()]
+    longer = Case((attend_to_the_past, rng.normal(size=(16, 3))),
+                  about="attention with a causal mask, 16 tokens")  # fmt: skip
+    return [*(Case((f, x), about=name) for name, f in candidates.items()), longer]
 
 
 def everything_before(first):
@@ -603,6 +638,11 @@ def one_token(first):
 
 def the_first_output(first):
     return slice(0, 1)
+
+
+def prefixes_equal(f, x):
+    whole = f(x)
+    return all(np.array_equal(whole[:n], f(x[:n])) for n in range(1, len(x)))
 
 
 CAUSALITY_WRONG = [
@@ -625,6 +665,8 @@ CAUSALITY_WRONG = [
     Wrong("M119", lambda f, x: unmoved(f, x, range(1, len(x)), lambda first: slice(None))),
     Wrong("M233", lambda f, x: unmoved(
         f, x, range(1, len(x)), lambda first: slice(first, None), everything_before)),
+    Wrong("M1285", prefixes_equal),
+    Wrong("M1286", lambda f, x: not is_causal(f, x)),
 ]  # fmt: skip
 
 
@@ -706,7 +748,16 @@ LOSSES = {
     "M116": lambda tokens, real: {"counted": real[:-1]},
     "M117": lambda tokens, real: {"counted": real[1:] | True},
     "M118": lambda tokens, real: {"counted": real[1:], "divide_by": len(tokens) - 1},
+    "M1287": lambda tokens, real: {"counted": real[1:], "divide_by": 1},
 }
+
+
+def rolled_loss(log):
+    def answer(logits, tokens, real):
+        losses = -log(logits)[np.arange(len(tokens)), np.roll(tokens, -1)]
+        return float(losses[np.roll(real, -1)].mean())
+
+    return answer
 
 
 def with_loss(choose, log):
@@ -725,6 +776,7 @@ LOSS_WRONG = [
     *(Wrong("M118", with_loss(
         lambda tokens, real: {"counted": real[1:], "divide_by": len(tokens)}, log))
       for log in LOGS),
+    *(Wrong("M1288", rolled_loss(log)) for log in LOGS),
     *(Wrong("M1125", with_loss(lambda tokens, real: {"counted": real[1:]}, log))
       for log in FLOORS),
     Wrong("M93", lambda logits, tokens, real: shifted_loss(

@@ -376,9 +376,9 @@ def value_map(w_v, w_o, heads, head):
     return w_v[:, part] @ w_o[part]
 
 
-def rank_of(table, above=1e-6):
+def rank_of(table, above=1e-6, absolute=False):
     values = np.linalg.svd(table, compute_uv=False)
-    return int((values > above * values[0]).sum())
+    return int((values > above * (1 if absolute else values[0])).sum())
 
 
 def value_rank(w_v, w_o, heads, head):
@@ -414,8 +414,19 @@ def rank_cases(rng):
         w_o[4] = 1e-8 * rng.normal(size=6)
         return Case((w_v, w_o, 2, 1), about="what one slice writes, the other hardly reads")
 
+    def parted():
+        """Slices of rank 4; V O has rank 2, and 3 where 1e-8 counts; O V has rank 1."""
+        w_v, w_o = rng.normal(size=(2, 12, 12))
+        axes = np.linalg.qr(rng.normal(size=(12, 12)))[0]
+        w_v[:, 6:] = np.outer(axes[:, 0], [1.0, 2, 1, 2, 0, 0])
+        w_v[:, 6:10] += axes[:, 1:4] @ rng.normal(size=(3, 4))
+        w_o[6:] = rng.normal(size=(6, 8)) @ axes[:, 4:].T
+        w_o[6:] += np.outer([2.0, 1, 0, 0, 1, 2], axes[:, 0])
+        w_o[8:10] *= [[1e-8], [0]]
+        return Case((w_v, w_o, 2, 1), about="slices of rank 4 that have little in common")
+
     return [draw(6, 2, 1), draw(15, 3, 0), draw(14, 2, 1, rows=2, columns=3, rows_of_v=4),
-            small(*draw(6, 3, 1).args), meeting(), turning()]  # fmt: skip
+            small(*draw(6, 3, 1).args), meeting(), turning(), parted()]  # fmt: skip
 
 
 def rank_by_eigenvalues(w_v, w_o, heads, head):
@@ -435,6 +446,10 @@ def rank_of_rows(w_v, w_o, heads, head):
     d = len(w_v) // heads
     rows = slice(head * d, (head + 1) * d)
     return rank_of(w_v[rows].T @ w_o[rows])
+
+
+def rank_turned(w_v, w_o, heads, head):
+    return rank_of(rows_of(w_o, heads)[head] @ rows_of(w_v.T, heads)[head].T)
 
 
 EXERCISE = Exercise(
@@ -540,8 +555,13 @@ EXERCISE = Exercise(
                 Wrong("M330", rank_of_rows),
                 Wrong("M1062", lambda w_v, w_o, heads, head: rank_of(rows_of(w_v.T, heads)[head])),
                 Wrong("M1062", lambda w_v, w_o, heads, head: rank_of(rows_of(w_o, heads)[head])),
+                Wrong("M1062", lambda w_v, w_o, heads, head: rank_of(
+                    rows_of(w_o, heads)[head], above=1e-14)),
                 Wrong("M1063", rank_by_eigenvalues),
                 Wrong("M128", lambda *args: rank_of(value_map(*args), above=0)),
+                Wrong("M1289", lambda *args: rank_of(value_map(*args), above=1e-14)),
+                Wrong("M1290", rank_turned),
+                Wrong("M1291", lambda *args: rank_of(value_map(*args), absolute=True)),
             ],
         ),
     ],

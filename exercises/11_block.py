@@ -84,6 +84,10 @@ def mean_alone_divided(x, gain, bias, eps):
     return gain * x - x.mean(-1, keepdims=True) / np.sqrt(x.var(-1, keepdims=True) + eps) + bias
 
 
+def not_centred(x, gain, bias, eps):
+    return gain * x / np.sqrt(x.var(-1, keepdims=True) + eps) + bias
+
+
 NORM_WRONG = [
     Wrong("M51", norm_unbiased),
     Wrong("M51+M52", norm_unbiased_outside),
@@ -107,6 +111,7 @@ NORM_WRONG = [
     Wrong("M236", norm_by_length),
     Wrong("M236", norm_mean_deviation),
     Wrong("M1084", mean_alone_divided),
+    Wrong("M1310", not_centred),
     Wrong("M237", lambda x, *rest: norm(x, *rest, axis=tuple(range(x.ndim)))),
     Wrong("M237", lambda x, *rest: norm(x, *rest, axis=tuple(range(x.ndim - 1)))),
 ]
@@ -182,7 +187,7 @@ def pairs_cases(rng):
         Case((np.array([[-3.0, -1.0], [-1.0, -4.0]]),), about="two pairs of negative numbers"),
         Case((np.array([[0.0, -2.0], [-2.0, 3.0]]),), about="the pairs (0, -2) and (-2, 3)"),
         Case((drawn,), about="five random pairs"),
-        Case((np.array([[-7e5, -3e5], [9e5, -2e5]]),), about="two pairs of large numbers"),
+        Case((np.array([[-7e12, -3e12], [9e12, -2e12]]),), about="two pairs of large numbers"),
     ]
 
 
@@ -200,8 +205,9 @@ def network(w_1, w_2, b_1=None, b_2=0.0):
 LARGER_WRONG = [
     Wrong("M866", network([[1, 0], [-1, 1]], [[1], [1]])),
     Wrong("M866", network([[-1, 1], [1, 0]], [[1], [1]])),
-    Wrong("M1002", network([[1, 0], [-1, 1]], [[1], [1]], [0, 100], -100)),
-    Wrong("M1002", network([[1, 0], [-1, 1]], [[1], [1]], [0, 1000], -1000)),
+    *(Wrong("M1002", network(first, [[1], [1]], [0, much], -much))
+      for first in ([[1, 0], [-1, 1]], [[-1, 1], [1, 0]])
+      for much in (1, 5, 10, 20, 50, 100, 1e3, 1e4, 1e5, 1e6, 1e9)),
     Wrong("M866", network([[0.5, 0.5, 0.5], [0.5, -0.5, 0.5]], [[1], [1], [0]])),
     Wrong("M866", network([[1, 1, -1], [1, -1, 1]], [[0.5], [0.5], [0.5]])),
     Wrong("M1140", network([[1, -1, 1, -1], [1, -1, -1, 1]], [[1], [-1], [1], [1]])),
@@ -258,6 +264,10 @@ ORDER_WRONG = [
     *(Wrong(idea, frame) for idea, frame in FRAMES),
     Wrong("M1085", one_residual),
     Wrong("M229+M244", first_change_lost_one_norm),
+    Wrong(
+        "M34+M244",
+        lambda x, attention, think, *norms: times_kept(0, 0)(x, attention, think, *norms[::-1]),
+    ),
 ]
 
 
@@ -293,6 +303,9 @@ DROPOUT_WRONG = [
     Wrong("M957", dropped(lambda x, keep, rate: x * keep / rate)),
     Wrong("M245", dropped(lambda x, keep, rate: x * keep / np.sqrt(1 - rate))),
     Wrong("M1142", dropped(lambda x, keep, rate: x * keep / keep.mean())),
+    Wrong("M62+M245", lambda x, keep, rate, training: x * keep),
+    Wrong("M62+M245", lambda x, keep, rate, training: x * keep * (1 - rate)),
+    Wrong("M62+M957", lambda x, keep, rate, training: x * keep / rate),
     Wrong("M1231", dropped(lambda x, keep, rate: x * keep, lambda x, rate: x * (1 - rate))),
     Wrong("M245+M1232", dropped(lambda x, keep, rate: x * keep, lambda x, rate: x * rate)),
     Wrong("M1232", dropped(lambda *args: dropout(*args, True), lambda x, rate: x / (1 - rate))),
@@ -328,22 +341,26 @@ def gelu_from(x, inner):
 
 
 ROOT, PART = np.sqrt(2 / np.pi), 0.044715
+INNER = [
+    lambda x: ROOT * x,
+    lambda x: ROOT * (x + PART * x) ** 3,
+    lambda x: ROOT * (x + (PART * x) ** 3),
+    lambda x: ROOT * (x + PART * x**2),
+    lambda x: ROOT * x + PART * x**3,
+    lambda x: ROOT * (x + 10 * PART * x**3),
+    lambda x: ROOT**2 * (x + PART * x**3),
+    lambda x: np.sqrt(2) / np.pi * (x + PART * x**3),
+]
 CURVES = [
     lambda x: x / (1 + np.exp(-1.702 * x)),
     lambda x: x / (1 + np.exp(-x)),
-    lambda x: gelu_from(x, ROOT * x),
-    lambda x: gelu_from(x, ROOT * (x + PART * x) ** 3),
-    lambda x: gelu_from(x, ROOT * (x + (PART * x) ** 3)),
-    lambda x: gelu_from(x, ROOT * (x + PART * x**2)),
-    lambda x: gelu_from(x, ROOT * x + PART * x**3),
-    lambda x: gelu_from(x, ROOT * (x + 10 * PART * x**3)),
-    lambda x: gelu_from(x, ROOT**2 * (x + PART * x**3)),
-    lambda x: gelu_from(x, np.sqrt(2) / np.pi * (x + PART * x**3)),
+    *(lambda x, inner=inner, times=times: times * gelu_from(x, inner(x))
+      for inner in INNER for times in (1, 2)),  # the half forgotten besides
     lambda x: 2 * functional.gelu(x),
     lambda x: functional.gelu(x) - x / 2,
     lambda x: gelu_from(1, ROOT * (x + PART * x**3)),
     lambda x: 0.5 * x + np.tanh(ROOT * (x + PART * x**3)),
-]
+]  # fmt: skip
 
 
 # 11.6 ---------------------------------------------------------------------------------------
@@ -504,6 +521,18 @@ def one_change_shrunk(power, number=1):
     )
 
 
+def stream_shrunk(by):
+    """The sum divided after each addition."""
+
+    def answer(start, added, blocks, scaled):
+        variance = start
+        for _ in range(2 * blocks):
+            variance = (variance + added) / (by(2 * blocks) if scaled else 1)
+        return variance
+
+    return answer
+
+
 def start_shrunk(start, added, blocks, scaled):
     return stream_variance(start, added, blocks, False) / (2 * blocks if scaled else 1)
 
@@ -524,6 +553,7 @@ GROWTH_WRONG = [
     Wrong("M199", start_shrunk), Wrong("M199", lambda start, *rest: stream_variance(0, *rest)),
     Wrong("M89", lambda *args: np.sqrt(stream_variance(*args))),
     Wrong("M1143", deviations_added),
+    Wrong("M1312", stream_shrunk(float)), Wrong("M1312", stream_shrunk(np.sqrt)),
 ]  # fmt: skip
 
 

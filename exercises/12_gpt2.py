@@ -68,6 +68,10 @@ def deviation(variance):
     return np.sqrt(variance + 1e-5)
 
 
+def unembed_uncentred(x, gain, bias, words):
+    return (x / deviation(x.var(-1, keepdims=True)) * gain + bias) @ words.T
+
+
 def unembed_over_tokens(x, gain, bias, words):
     return (layer_norm(x.swapaxes(-1, -2)).swapaxes(-1, -2) * gain + bias) @ words.T
 
@@ -133,6 +137,12 @@ def copied_head(words):
 def head_of_one_storage(words):
     head = fresh_head(words)
     head.weight.data = words.weight.data
+    return head
+
+
+def module_for_its_parameter(words):
+    head = fresh_head(words)
+    head.weight = words
     return head
 
 
@@ -292,22 +302,31 @@ def without(*untried):
 
 
 def takes_the_smallest(answer, case):
-    """Whether the answer is right, or not the shift of the largest of four losses that it saw."""
+    """Whether the answer is right, or not the shift of the largest of the losses that it saw."""
     loss, vocab = case.args
-    seen = []
+    seen = {}
 
     def noted(logits, ids):
-        seen.append(loss(logits, ids))
-        return seen[-1]
+        value = seen[shift_of_sure(logits, ids)] = loss(logits, ids)
+        return value
 
     came, right = answer(noted, vocab), find_shift(loss, vocab)
-    if len(seen) != len(SHIFTS) or came == right:
+    if None in seen or len(seen) < 3 or came == right:
         return True
-    by_loss = sorted(zip(seen, SHIFTS, strict=True))
-    if (by_loss[0][1], by_loss[-1][1]) != (right, came):
+    if (min(seen, key=seen.get), max(seen, key=seen.get)) != (right, came):
         return True
-    shown = ", ".join(f"{value:.3g}" for value in seen)
-    return f"of your four losses, {shown}, you took the shift of the largest"
+    shown = ", ".join(f"{value:.3g}" for value in seen.values())
+    return f"of your {len(seen)} losses, {shown}, you took the shift of the largest"
+
+
+def shift_of_sure(logits, ids):
+    """By how much the tokens are shifted that logits are sure of; None if by none of the four."""
+    ids, likeliest = np.asarray(ids), np.asarray(logits).argmax(-1)
+    for shift in SHIFTS:
+        at = np.arange(max(0, -shift), len(ids) - max(0, shift))
+        if (likeliest[at] == ids[at + shift]).mean() > 0.9:
+            return shift
+    return None
 
 
 SHIFT_WRONG = [
@@ -394,6 +413,7 @@ def all_pairs(logits, ids):
 LOSS_WRONG = [
     Wrong("M1187", all_pairs),
     Wrong("M1075", of_probabilities(lambda p: -np.log(p.mean()))),
+    Wrong("M167+M1075", of_probabilities(lambda p: -np.log2(p.mean()))),
     Wrong("M1076", of_probabilities(lambda p: 1 - p.mean())),
     Wrong("M1076", of_probabilities(lambda p: p.mean())),
     Wrong("M1076", of_probabilities(lambda p: -p.mean())),
@@ -479,6 +499,18 @@ def sorted_once_more(logits, p):
     return np.take_along_axis(left, order, axis=-1)
 
 
+def in_order_of_ids(keeps):
+    """The weights added up as they stand; `keeps` sees the sum before each and with it."""
+
+    def answer(logits, p):
+        weights = softmax(logits)
+        reached = np.cumsum(weights, axis=-1)
+        left = np.where(keeps(reached - weights, reached, p), weights, 0)
+        return left / left.sum(-1, keepdims=True)
+
+    return answer
+
+
 def share_of_tokens(logits, p):
     """As many tokens as p times the vocabulary."""
     weights = softmax(logits)
@@ -491,6 +523,8 @@ def share_of_tokens(logits, p):
 NUCLEUS_WRONG = [
     Wrong("M1077", sorted_once_more),
     Wrong("M1078", share_of_tokens),
+    Wrong("M1313", in_order_of_ids(lambda before, reached, p: before < p)),
+    Wrong("M1313", in_order_of_ids(lambda before, reached, p: reached <= p)),
     Wrong("M1079", lambda logits, p: softmax(np.where(nucleus(logits, p) > 0, logits, 0))),
     Wrong("M258", lambda logits, p: kept_of(logits, p, one_short=True)),
     Wrong("M259", above_the_bar(lambda p, most: p)),
@@ -638,6 +672,7 @@ EXERCISE = Exercise(
                 Wrong("M1245", lambda x, gain, bias, words: (x * gain + bias) @ words.T),
                 Wrong("M1246", unembed_by_length),
                 Wrong("M235", unembed_by_root_mean_square),
+                Wrong("M1310", unembed_uncentred),
                 Wrong("M1247", unembed_over(-2, -1)),
                 Wrong("M1247", unembed_over()),
                 Wrong("M252", lambda *args: softmax(unembed(*args))),
@@ -653,6 +688,7 @@ EXERCISE = Exercise(
                 Wrong("M59", fresh_head), Wrong("M253", copied_head),
                 Wrong("M254", head_of_one_storage), Wrong("M300", table_replaced),
                 Wrong("M301", head_with_bias), Wrong("M302", turned_head),
+                Wrong("M1311", module_for_its_parameter),
             ],
         ),
         Task(

@@ -479,6 +479,12 @@ MISTAKEN = [
     for count in (1, 2, 3)
     for some in combinations(words, count)
 ]
+MISSPELLED = {"first moments": "first moment", "second moments": "second moment",
+              "weights": "weight", "step": "steps", "generator state": "generator"}  # fmt: skip
+MISTAKEN += [
+    Wrong("M1316", {MISSPELLED[word] if word in some else word for word in CHECKPOINT})
+    for some in (*zip(MISSPELLED), tuple(MISSPELLED)[:2], tuple(MISSPELLED)[:3])
+]
 
 
 # 13.9 ---------------------------------------------------------------------------------------
@@ -550,7 +556,9 @@ EXERCISE = Exercise(
                 Wrong("M265", falls(lambda done, p, low: wave(1 - done, p, low))),
                 Wrong("M265", falls(lambda done, p, low: wave(2 * done, p, low))),
                 Wrong("M265", falls(lambda done, p, low: wave(done / math.pi, p, low))),
-                Wrong("M265", falls(lambda done, p, low: wave(done * 180 / math.pi, p, low))),
+                Wrong("M1314", falls(lambda done, p, low: wave(done * 180 / math.pi, p, low))),
+                Wrong("M265+M1314", falls(
+                    lambda done, p, low: low + wave(done * 180 / math.pi, p, 0))),
                 Wrong("M265", falls(lambda done, p, low: p * (low / p) ** done)),
                 Wrong("M265", falls(lambda done, p, low: p * max(low, wave(done, 1, 0)))),
                 Wrong("M266", counted(lambda k, all, n: (k + 1) / all)),
@@ -668,6 +676,8 @@ EXERCISE = Exercise(
                 Wrong("M273", lambda *args: update(*args, last=clip_rows)),
                 Wrong("M271", lambda *args: update(*args, joined=summed)),
                 Wrong("M271+M275", lambda *args: update(*args, joined=summed, last=by_square)),
+                Wrong("M275+M371", lambda weights, parts, longest, rate: update(
+                    weights, parts, longest, -rate, last=by_square)),
                 Wrong("M371", lambda weights, parts, longest, rate: update(
                     weights, parts, longest, -rate)),
                 Wrong("M371", lambda weights, parts, longest, rate: update(

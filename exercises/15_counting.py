@@ -190,14 +190,22 @@ def one_bias_each(vocab, longest, d_model, layers, d_ff, tied, biases):
     return total(vocab, longest, d_model, layers, d_ff, tied, False) + biases * layers * 6
 
 
+def biased_words(*sizes, **others):
+    """The LM head, where it has a matrix of its own, with a bias like the other linear layers."""
+    return total(*sizes, word_bias=(1 - sizes[-2]) * sizes[-1], **others)
+
+
 TOTAL_WRONG = [
     Wrong("M354", counted(tables=lambda tied: 2)),
     Wrong("M354", counted(tables=lambda tied: 1)),
     Wrong("M354", counted(tables=lambda tied: 1 + tied)),
     Wrong("M301", lambda *sizes: total(*sizes, word_bias=1 - sizes[-2])),
     Wrong("M301", lambda *sizes: total(*sizes, word_bias=1)),
-    Wrong("M57", counted(positions=0)),
-    Wrong("M354+M57", counted(tables=lambda tied: 1 + tied, positions=0)),
+    Wrong("M301", biased_words),
+    *(Wrong("M301+M975", lambda *sizes, last=last: biased_words(*sizes, norms=2, last=last))
+      for last in (2, 1)),
+    Wrong("M1341", counted(positions=0)),
+    Wrong("M354+M1341", counted(tables=lambda tied: 1 + tied, positions=0)),
     Wrong("M56", counted(last=0)),
     Wrong("M354+M56", counted(tables=lambda tied: 1 + tied, last=0)),
     Wrong("M127", counted(maps=3)),
@@ -228,7 +236,7 @@ TOTAL_WRONG = [
     Wrong("M356", tables_in_each_layer),
     Wrong("M356", positions_at_both_ends),
     Wrong("M358", one_wide_square),
-]
+]  # fmt: skip
 
 
 # 15.3, 15.4 ---------------------------------------------------------------------------------
@@ -237,6 +245,13 @@ TOTAL_WRONG = [
 def memory(parameters, bytes_each, adam_bytes, *, weights=1, gradients=1, means=2):
     run = parameters * bytes_each
     return run, run * (weights + gradients) + parameters * means * adam_bytes
+
+
+UNITS = 10**9, 2**30, 10**6, 2**20
+
+
+def in_units(unit, *sizes):
+    return tuple(count / unit for count in memory(*sizes))
 
 
 def memory_cases(rng):
@@ -311,10 +326,8 @@ OPERATIONS_WRONG = [
     Wrong("M349", costing(looked_up=1, placed=1)),
     Wrong("M349", costing(placed=1)),
     Wrong("M349", costing(scored=0)),
-    Wrong("M349+M350", costing(scored=0, table=0)),
-    Wrong("M349+M350", costing(looked_up=1, table=0)),
-    Wrong("M349+M350", costing(placed=1, table=0)),
-    Wrong("M349+M350", costing(looked_up=1, placed=1, table=0)),
+    *(Wrong("M349+M350", costing(**ends, table=table)) for table in (0, 1) for ends in (
+        {"scored": 0}, {"looked_up": 1}, {"placed": 1}, {"looked_up": 1, "placed": 1})),
     Wrong("M350", costing(table=0)),
     Wrong("M350", of_token(place=lambda n, longest: longest)),
     Wrong("M350", of_token(place=lambda n, longest: n - 1)),
@@ -334,7 +347,7 @@ OPERATIONS_WRONG = [
     Wrong("M359", every_map_again),
     Wrong("M359", keys_and_values_again),
     Wrong("M359", logits_of_every_token),
-]
+]  # fmt: skip
 
 
 # 15.5 ---------------------------------------------------------------------------------------
@@ -386,6 +399,12 @@ def keeping(keep):
     return lambda file: counted_in(file, keep)
 
 
+def second_name_read(file):
+    """The matrix under its second name taken off, which some files lack."""
+    every = counted_in(file, lambda name, shape: not is_mask(name))
+    return every - math.prod(file["lm_head.weight"])
+
+
 def learned(file):
     return {name: shape for name, shape in file.items()
             if not is_mask(name) and name != "lm_head.weight"}  # fmt: skip
@@ -408,6 +427,7 @@ FILE_WRONG = [
     Wrong("M353", keeping(lambda name, shape: not name.endswith(".attn.masked_bias")
                           and name != "lm_head.weight")),
     Wrong("M983", keeping(lambda name, shape: not is_mask(name))),
+    Wrong("M1345", second_name_read),
     Wrong("M983", keeping(lambda name, shape: not is_mask(name)
                           and name not in ("lm_head.weight", "wte.weight"))),
     Wrong("M355", keeping(lambda name, shape: not is_mask(name) and name.startswith("h."))),
@@ -463,6 +483,10 @@ EXERCISE = Exercise(
                 Wrong("M352", lambda p, b, adam: (p * b, p * b + 2 * p * b * adam)),
                 Wrong("M341", lambda p, b, adam: memory(p, 1, 1)),
                 Wrong("M341", lambda p, b, adam: (p, p)),
+                *(Wrong("M1346", lambda *sizes, unit=unit: in_units(unit, *sizes))
+                  for unit in UNITS),
+                *(Wrong("M1346+M1347", lambda *sizes, unit=unit: in_units(unit, *sizes)[::-1])
+                  for unit in UNITS),
             ],
         ),
         Task(

@@ -106,6 +106,16 @@ def strongest_of_asked(weights, ids):
     return weights[head_scores.after_same(ids).any(1)].max(1).mean()
 
 
+def before_copies(chosen):
+    """The weights before the chosen copies; what stands before the first token is the last one."""
+
+    def wrong(weights, ids):
+        copies = [(i, np.flatnonzero(ids[:i] == token)[chosen]) for i, token in enumerate(ids)]
+        return np.mean([weights[i, places - 1].sum() for i, places in copies if len(places)])
+
+    return wrong
+
+
 def repeat_cases(rng):
     def draw(n, vocab):
         ids = rng.integers(vocab, size=n)
@@ -170,6 +180,11 @@ def bias_of_each(count):
     return lambda scores, *rest: switch_off(scores, *rest, bias=count(len(scores)))
 
 
+def mean_ablated(outputs, head):
+    kept = np.arange(len(outputs)) != head % len(outputs)
+    return np.where(kept[:, None, None], outputs, outputs.mean(1, keepdims=True))
+
+
 def rows_moved_up(scores, values, w_o, b_o, head):
     joined = merge_heads(np.delete(softmax(scores) @ values, head, axis=0))
     return joined @ w_o[: joined.shape[-1]] + b_o
@@ -232,11 +247,11 @@ def by_length(rest, adds):
     return np.linalg.norm(rest + adds.sum(0))
 
 
-def by_layer_norm(rest, outputs, w_o, unembed, right, wrong, *, centred=True):
+def by_layer_norm(rest, outputs, w_o, unembed, right, wrong, *, centred=True, column=two_columns):
     """Chapter 11's norm, with the standard deviation of the whole, and the means of all parts."""
     adds = np.stack([merge_heads(alone) @ w_o for alone in one_at_a_time(outputs)])[:, 0]
     parts = adds - adds.mean(-1, keepdims=True) if centred else adds
-    return parts @ two_columns(unembed, right, wrong) / (rest + adds.sum(0)).std()
+    return parts @ column(unembed, right, wrong) / (rest + adds.sum(0)).std()
 
 
 def share_with_divisor(divisor):
@@ -400,7 +415,11 @@ def sums_to_one(answer, case):
 def mixes_the_same(answer, case):
     row, (weights, values) = row_of(answer, case), arrays_of(case)
     gap = np.abs(row @ values - weights @ values).max()
-    return bool(gap < 1e-5) or f"the largest gap between the two outputs is {gap:.3g}"
+    zeros = int((row == 0).sum())
+    seen = f", and {zeros} of the {len(row)} weights {'is' if zeros == 1 else 'are'} exactly 0"
+    return bool(gap < 1e-5) or (
+        f"the largest gap between the two outputs is {gap:.3g}{seen if zeros else ''}"
+    )
 
 
 def is_another_row(answer, case):
@@ -648,7 +667,7 @@ def numbers_of_the_means(x, labels, control, train):
     return results[0], results[0] - results[1]
 
 
-def by_dot_product(x, labels, control, train):
+def by_dot_product(x, labels, control, train, second=np.subtract):
     """The mean with the largest dot product in place of the nearest."""
 
     def share(names):
@@ -656,7 +675,7 @@ def by_dot_product(x, labels, control, train):
         means = np.stack([x[train & (names == kind)].mean(0) for kind in kinds])
         return np.mean(kinds[(x[~train] @ means.T).argmax(1)] == names[~train])
 
-    return share(labels), share(labels) - share(control)
+    return share(labels), second(share(labels), share(control))
 
 
 def control_in_training(x, labels, control, train):
@@ -741,8 +760,13 @@ def pairs_with(**changes):
     return lambda *args: score_parts(*args, **changes)
 
 
-def each_pair_a_softmax(parts, w_q, w_k):
-    return softmax(score_parts(parts, w_q, w_k))
+def each_pair_a_softmax(parts, w_q, w_k, by=1):
+    return softmax(by * score_parts(parts, w_q, w_k))
+
+
+def by_the_model(w_q):
+    """The factor from a score divided by the root of d_k to one divided by that of d_model."""
+    return math.sqrt(w_q.shape[-1] / len(w_q))
 
 
 def whole_on_one_side(parts, w_q, w_k, *, keys=True):
@@ -834,6 +858,9 @@ EXERCISE = Exercise(
                 Wrong("M405", found_with(near=0, own=True)),
                 Wrong("M406", found_with(near=-1)),
                 Wrong("M406", found_with(near=2)),
+                Wrong("M406", before_copies(slice(None))),
+                *(Wrong("M406+M408", before_copies(chosen))
+                  for chosen in (slice(1), slice(-1, None))),
                 Wrong("M407", over_all_queries),
                 Wrong("M407", over_all_but_one),
                 Wrong("M405+M407", lambda weights, ids: (
@@ -863,6 +890,10 @@ EXERCISE = Exercise(
                 Wrong("M44", off_with(bias=0.0)),
                 Wrong("M1090", bias_of_each(lambda heads: heads - 1)),
                 Wrong("M1090", bias_of_each(lambda heads: heads)),
+                Wrong("M1342", bias_of_each(lambda heads: 1 - 1 / heads)),
+                Wrong("M1348", off_with(quiet=mean_ablated)),
+                *(Wrong("M129+M1348", off_with(quiet=lambda outputs, head, by=by: mean_ablated(
+                    outputs, head + by))) for by in (-1, 1)),
                 Wrong("M1091", one_column_off),
                 Wrong("M1145", rows_moved_up),
                 Wrong("M121", off_with(quiet=lambda outputs, head: (
@@ -903,6 +934,9 @@ EXERCISE = Exercise(
                 Wrong("M854", head_left_out),
                 Wrong("M1047", by_layer_norm),
                 Wrong("M1047", lambda *args: by_layer_norm(*args, centred=False)),
+                *(Wrong("M1047+M853", lambda *args, centred=centred: by_layer_norm(
+                    *args, centred=centred, column=lambda unembed, right, wrong: unembed[:, right]))
+                  for centred in (True, False)),
                 Wrong("M124", head_by_columns),
                 Wrong("M39", lambda *args: attribution(*args, cut=dealt_out)),
             ],
@@ -920,6 +954,7 @@ EXERCISE = Exercise(
                     lambda without, whole: np.exp(without) - np.exp(whole),
                 )),
                 Wrong("M417", of_losses(lambda without, whole: without)),
+                Wrong("M417+M167", of_losses(lambda without, whole: without / np.log(2))),
                 Wrong("M418", lambda *args: -price(*args, lose=given_truth)),
                 Wrong("M418", log_of_mean),
                 Wrong("M418", lambda *args: price(*args, lose=misses)),
@@ -978,6 +1013,8 @@ EXERCISE = Exercise(
                 *(Wrong("M426", share_with(share)) for share in OTHER_SHARES),
                 Wrong("M855", patch_with(at_its_position, every_layer=True)),
                 Wrong("M855", one_memory),
+                *(Wrong(f"M855+{idea}", patch_with(choose, every_layer=True))
+                  for idea, choose in OTHER_PLACES),
                 Wrong("M856", nothing_returned),
                 Wrong("M1093", score_at_the_position),
                 Wrong("M1094", lambda *args: restored(*args, put=zeros_put_in)),
@@ -1010,6 +1047,8 @@ EXERCISE = Exercise(
                 Wrong("M959", probe_with(second=lambda accuracy, control: accuracy / control)),
                 Wrong("M958", numbers_of_the_means),
                 Wrong("M1056", by_dot_product),
+                Wrong("M1056+M959", lambda *args: by_dot_product(
+                    *args, second=lambda accuracy, control: control)),
                 Wrong("M427", control_in_training),
                 Wrong("M1147", control_on_the_labels),
                 Wrong("M1237", one_probe_for_both),
@@ -1031,14 +1070,18 @@ EXERCISE = Exercise(
                 *(Wrong("M1249", from_one_part(axis)) for axis in (0, 1)),
                 Wrong("M858", pairs_with(letters="aid,bjd->baij")),
                 Wrong("M859", pairs_with(letters="aid,bjd->abji")),
-                Wrong("M01", pairs_with(divisor=lambda d_k: 1)),
-                *(Wrong(f"M01+{idea}", pairs_with(divisor=lambda d_k: 1, letters=letters))
+                Wrong("M1340", pairs_with(divisor=lambda d_k: 1)),
+                *(Wrong(f"M1340+{idea}", pairs_with(divisor=lambda d_k: 1, letters=letters))
                   for idea, letters in (
                       ("M858", "aid,bjd->baij"), ("M859", "aid,bjd->abji"))),
                 Wrong("M02", pairs_with(divisor=lambda d_k: d_k)),
                 Wrong("M03", lambda parts, w_q, w_k: (
-                    score_parts(parts, w_q, w_k) * math.sqrt(w_q.shape[-1] / len(w_q)))),
+                    by_the_model(w_q) * score_parts(parts, w_q, w_k))),
                 Wrong("M860", each_pair_a_softmax),
+                Wrong("M03+M860", lambda parts, w_q, w_k: each_pair_a_softmax(
+                    parts, w_q, w_k, by_the_model(w_q))),
+                Wrong("M1340+M860", lambda parts, w_q, w_k: each_pair_a_softmax(
+                    parts, w_q, w_k, math.sqrt(w_q.shape[-1]))),
                 Wrong("M861", in_equal_shares),
             ],
         ),

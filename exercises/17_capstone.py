@@ -229,8 +229,16 @@ def rolled(logits, ids, by):
     return surprise(np.repeat(logits, 2, -2)[..., ::2, :], np.roll(ids, by, -1), 0).mean()
 
 
-def joined(logits, ids):
-    return surprise(logits.reshape(-1, logits.shape[-1]), ids.ravel()).mean()
+def joined(logits, ids, total=np.mean):
+    return total(surprise(logits.reshape(-1, logits.shape[-1]), ids.ravel()))
+
+
+def across_texts(logits, ids):
+    """Cut along the first axis, whose rows are the texts of a batch, and picked there."""
+    z, targets = logits[:-1], ids[1:]
+    logs = z - z.max(-1, keepdims=True)
+    logs = logs - np.log(np.exp(logs).sum(-1, keepdims=True))
+    return -np.mean([logs[i, target] for i, target in enumerate(targets)])
 
 
 FLOORS = [*(10.0**-n for n in (*range(5, 21), 30, 37, 38, 45, 50, 100, 200, 300, 308)),
@@ -257,6 +265,9 @@ LOSS_WRONG = wrongs([
     ("M305", lambda logits, ids: rolled(logits, ids, 1)),
     ("M305", lambda logits, ids: surprise(logits[..., ::-1, :], ids[..., ::-1]).mean()),
     ("M257", joined),
+    ("M257+M306", functools.partial(joined, total=np.sum)),
+    ("M1344", across_texts),
+    ("M1344", lambda logits, ids: surprise(logits[:-1], ids[1:], 0).mean()),
     ("M306", lambda logits, ids: surprise(logits, ids).sum()),
     ("M306", lambda logits, ids: surprise(logits, ids).sum() / ids.size),
     ("M306", surprise),

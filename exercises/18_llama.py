@@ -113,6 +113,8 @@ NORM_WRONG = [
     *(Wrong("M489", changed(rms_norm, extra=extra)) for extra in (0, 1e-12, 1e-8, 1e-6, 1e-5)),
     Wrong("M490", changed(rms_norm, axis=-2)),
     Wrong("M491", changed(rms_norm, axis=None)),
+    Wrong("M488+M491", lambda x, gain, eps: rms_norm(
+        x, gain, eps, axis=None, divide=lambda x, square: eps_outside(x, square, eps))),
     Wrong("M492", changed(rms_norm, scale=lambda gain: 1)),
     Wrong("M493", changed(rms_norm, scale=lambda gain: 1 + gain)),  # utensils/mold/pull/1078
     Wrong("M494", changed(rms_norm, total=np.sum)),
@@ -122,7 +124,7 @@ NORM_WRONG = [
     Wrong("M495", changed(rms_norm, divide=lambda x, square: x / square)),
     # rasbt/LLMs-from-scratch/issues/871
     Wrong("M496", changed(rms_norm, divide=lambda x, square: x * np.sqrt(square))),
-]
+]  # fmt: skip
 
 
 # 18.2 ---------------------------------------------------------------------------------------
@@ -442,10 +444,15 @@ def in_turn(i, heads, kv_heads):
     return i % kv_heads
 
 
+def by_their_number(i, heads, kv_heads):
+    return i // kv_heads
+
+
 REPEAT_WRONG = [
     # onnx/onnx/pull/7274, fkodom/grouped-query-attention-pytorch/issues/5
     Wrong("M324", by_index(in_turn)),
     Wrong("M325", by_index(lambda i, heads, kv_heads: 0)),
+    Wrong("M1180", by_index(by_their_number)),
     Wrong("M528", from_the_front(0, counted=0)),
     Wrong("M528", from_the_front(0, counted=-3)),
     Wrong("M528", from_the_front(1, counted=1)),
@@ -676,6 +683,7 @@ BLOCK_WRONG = [
     Wrong("M324", changed(llama_block, share=by_index(in_turn))),
     Wrong("M324+M532", changed(llama_block, share=by_index(in_turn), turn_value=turned_at)),
     Wrong("M325", changed(llama_block, share=by_index(lambda i, heads, kv_heads: 0))),
+    Wrong("M1180", changed(llama_block, share=by_index(by_their_number))),
     Wrong("M537", changed(llama_block, mask=None)),
     Wrong("M01", changed(llama_block, scale=1.0)),
     Wrong("M03", scaled_by_the_model),
@@ -816,7 +824,8 @@ COUNT_WRONG = [
     Wrong("M292", lambda vocab, d_model, heads, kv_heads, layers, d_ff, bytes_each: count(
         vocab, d_model, heads, kv_heads, layers, 4 * d_model, bytes_each)),
     Wrong("M547", counted(biases=1)),
-    *(Wrong("M548", counted(norms=norms, last=last))
+    *(Wrong(idea, counted(norms=norms, last=last, wide=wide))
+      for idea, wide in (("M548", 3), ("M546+M548", 2))
       for norms, last in ((0, 0), (0, 1), (2, 0), (1, 1), (1, 0), (4, 2), (4, 1))),
     Wrong("M549", counted(out=0)),
     Wrong("M295", counted(stored=1)),

@@ -233,13 +233,15 @@ def nucleus(weights, top_p):
 
 def pick(logits, temperature, top_p, draw, *, cool=lambda z, t: z / t, keep=nucleus,
          whole=lambda kept: kept.sum(), order=lambda w: np.argsort(-w), ids=True,
+         arrange=lambda tokens: tokens,
          place_of=lambda sums, draw: min(int((sums <= draw).sum()), len(sums) - 1)):  # fmt: skip
     """One token: the first of the nucleus, likeliest first, whose cumulated weight passes draw."""
     if temperature == 0:
         return int(logits.argmax())
     weights = softmax(cool(logits, temperature))
     tokens = order(weights)
-    kept = weights[tokens][: keep(weights[tokens], top_p)]
+    tokens = arrange(tokens[: keep(weights[tokens], top_p)])
+    kept = weights[tokens]
     place = place_of(kept.cumsum() / whole(kept), draw)
     return int(tokens[place]) if ids else place
 
@@ -308,17 +310,6 @@ def first_to_reach(weights, top_p):
     return int((weights.cumsum() >= top_p).argmax()) + 1
 
 
-def in_order_of_ids(logits, temperature, top_p, draw):
-    """The same nucleus, whose tokens stand in the order of their ids."""
-    if temperature == 0:
-        return int(logits.argmax())
-    weights = softmax(logits / temperature)
-    likeliest_first = np.argsort(-weights)
-    kept = np.sort(likeliest_first[: nucleus(weights[likeliest_first], top_p)])
-    sums = weights[kept].cumsum() / weights[kept].sum()
-    return int(kept[min(int((sums <= draw).sum()), len(kept) - 1)])
-
-
 def read_twice(step, ids, new, temperature, top_p, draws, keep=nucleus):
     """The whole text, to a model that has most of it in its cache already."""
     text, cache = list(ids), None
@@ -326,6 +317,13 @@ def read_twice(step, ids, new, temperature, top_p, draws, keep=nucleus):
         logits, cache = step(np.array(text), cache)
         text.append(pick(np.asarray(logits)[-1], temperature, top_p, float(draw), keep=keep))
     return np.array(text)
+
+
+def divided_by_zero(token):
+    """Weights of nan at temperature 0, and the token that is taken then."""
+    return lambda logits, temperature, *rest: (
+        pick(logits, temperature, *rest) if temperature else int(token(logits))
+    )
 
 
 def likeliest(logits, temperature, top_p, draw):
@@ -336,9 +334,11 @@ CHANGED_PARTS = [
     ("M92", "cool", lambda z, t: z * t),
     ("M178", "cool", lambda z, t: z),
     ("M258", "keep", lambda w, p: max(1, int((w.cumsum() < p).sum()))),
+    ("M258", "keep", lambda w, p: max(1, int((w.cumsum() <= p).sum()))),
     ("M939", "keep", lambda w, p: len(w)),
     ("M261", "whole", lambda kept: 1),
     ("M308", "order", np.argsort),
+    ("M1150", "arrange", np.sort),
 ]
 
 
@@ -362,7 +362,9 @@ WRITE_WRONG = [
     ("M441", writing_with(row=0)),
     ("M442", lambda step, ids, *rest: write(step, ids, *rest)[len(ids):]),
     ("M443", lambda step, ids, new, *rest: write(step, ids, new - 1, *rest)),
-    ("M1150", lambda *args: write(*args, choose=in_order_of_ids)),
+    # Without the largest logit subtracted, logits below 0 get the weight 0 and come first.
+    *(("M1343", functools.partial(write, choose=divided_by_zero(token)))
+      for token in (lambda logits: 0, lambda logits: (logits < 0).argmax())),
     ("M937", lambda *args: write(*args, choose=likeliest)),
     ("M938", writing_with(ids=False)),
     ("M258", writing_with(keep=short_nucleus, place_of=first_past)),

@@ -83,6 +83,7 @@ def describe_difference(
         same = [triple for triple in failing if triple[1].shape != triple[2].shape]
         shape = about_shape(task, expected, got)
         axes = "" if shape == TRANSPOSED else about_axes(task, same, raised)
+        axes = f"here {axes}" if axes and not everywhere else axes
         return f"{shape} {capital(axes)}".strip() if shape else axes
     return (
         about_nan(expected, got)

@@ -8,7 +8,7 @@ import numpy as np
 
 from checks.run.compare import agree, compare
 from checks.run.nodes import Items, Mapping, Node, Numbers, Text
-from checks.run.parts import compared_parts, wrong_parts
+from checks.run.parts import compared_parts, several_in_one, wrong_parts
 from checks.run.trial import Compared
 from checks.task import Task
 
@@ -72,6 +72,8 @@ def _about_set(expected: Items, got: Node) -> str:
     if not isinstance(got, Items) or not all(isinstance(item, Text) for item in got.items):
         return ""
     wanted, came = ({item.text for item in node.items} for node in (expected, got))
+    if joined := about_joined(expected, got):
+        return joined
     extra, missing, shared = came - wanted, wanted - came, came & wanted
     which = repr(*extra) if len(extra) == 1 and len(shared) > 1 else f"{len(extra)} of your words"
     words = [
@@ -79,6 +81,17 @@ def _about_set(expected: Items, got: Node) -> str:
         f"{len(missing)} {'is' if len(missing) == 1 else 'are'} missing" if missing else "",
     ]
     return f"{' and '.join(filter(None, words))}." if shared else ""
+
+
+def about_joined(expected: Node, got: Node) -> str:
+    """A sentence on several words of a set that were written as a single text."""
+    if any(not isinstance(node, Items) or node.kind != "set" for node in (expected, got)):
+        return ""
+    wanted, came = (
+        {item.text for item in node.items if isinstance(item, Text)} for node in (expected, got)
+    )
+    several = several_in_one(wanted, came)
+    return f"{several!r} holds several words: write each as a text of its own." if several else ""
 
 
 def _in_small_letters(expected: Mapping, got: Mapping) -> Mapping:

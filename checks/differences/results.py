@@ -29,7 +29,8 @@ def part_or_order(expected: Node, got: Node, tolerance: float | None) -> str:
     if isinstance(got, Items) and len(got.items) == len(expected.items):
         backwards = Items(got.items[::-1], got.kind, got.names)
         if compare(expected, backwards, tolerance) is None:
-            return f"The results are right but in the opposite order; return ({names})."
+            again = "exchange them" if len(backwards.items) == 2 else "turn it round"
+            return f"The results are right but in the opposite order: {again}."
     return ""
 
 

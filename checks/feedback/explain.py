@@ -12,20 +12,18 @@ from typing import Any
 
 from checks.differences.axes import right_results
 from checks.differences.describe import capital, describe_numbers
-from checks.differences.entries import about_entries, about_others, about_parts, about_size
-from checks.feedback.blocks import both_blocks
-from checks.feedback.library_errors import (
-    about_index,
-    about_integers,
-    about_library,
-    about_nothing,
-    about_one_number,
-    about_own_names,
-    about_parameters,
-    about_raise,
-    about_truth,
+from checks.differences.entries import (
+    about_entries,
+    about_joined,
+    about_others,
+    about_parts,
+    about_size,
 )
+from checks.differences.results import part_or_order
+from checks.feedback.blocks import both_blocks
+from checks.feedback.library_errors import about_integers, about_library
 from checks.feedback.named_ideas import named_ideas
+from checks.feedback.python_errors import about_python
 from checks.feedback.shape_errors import about_shapes
 from checks.feedback.verdict import Verdict
 from checks.feedback.words import (
@@ -115,13 +113,16 @@ def _wrong_result(task: Task, trial: Trial, failing: list[Compared]) -> Verdict:
         what = "is None" if task.is_value else f"returns None: {WHY_NONE}"
         text = f"`{task.name}` {what}"
         return make_verdict(task, Status.NOT_UNDERSTOOD, text, about=blocks["about"])
-    difference = compare(expected.value, got.value, task.tolerance)
+    values = expected.value, got.value
+    difference = compare(*values, task.tolerance)
     returned = [compared for compared in failing if compared.outcome.status == Status.RETURNED]
     raised = right_results(each for each in failing if each.outcome.status == Status.RAISED)
+    of_form = difference.kind in NOT_BY_ENTRY
+    exchanged = part_or_order(*values, task.tolerance).startswith("The results are right")
     sentences = (
         _difference_words(task, difference),
-        about_others(task, expected.value, got.value),
-        "" if difference.kind in NOT_BY_ENTRY else _entries(task, expected.value, got.value),
+        "" if exchanged else about_others(task, *values),
+        about_joined(*values) if of_form else _entries(task, *values),
         describe_numbers(task, returned, len(failing) == len(trial.compared), raised),
         _elsewhere_right(trial),
         changed_words(got.changed),
@@ -150,16 +151,10 @@ def _elsewhere_right(trial: Trial) -> str:
 
 def _raised(task: Task, got: Outcome, blocks: dict[str, Any]) -> Verdict:
     mistake = got.mistake
-    asked = (
-        about_integers, about_nothing, about_index, about_truth, about_one_number,
-        about_parameters, about_raise,
+    sentences = (
+        about_shapes(mistake), error_words(mistake), about_library(task, mistake),
+        about_integers(mistake), *about_python(task, mistake),
     )  # fmt: skip
-    of_task = about_library, about_own_names
-    other = (
-        *(about(task, mistake) for about in of_task),
-        *(about(mistake) for about in asked),
-    )
-    sentences = (about_shapes(mistake), error_words(mistake), *other)
     sentences = filter(None, sentences)
     return make_verdict(task, Status.RAISED, *sentences, mistake=mistake, **blocks)
 

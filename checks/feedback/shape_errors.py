@@ -132,7 +132,8 @@ def _about_indices(axes: str) -> str:
 def _about_transpose() -> str:
     return (
         "An array's `.transpose` names two axes in torch, and all axes in NumPy. "
-        "`.swapaxes(-2, -1)` exchanges the last two in both, however many there are."
+        "`.swapaxes` exchanges two axes in both: `.swapaxes(-2, -1)` the last two, for example, "
+        "however many there are."
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from checks.differences.describe import capital
+from checks.differences.entries import listed
 from checks.feedback.blocks import Shown, value_block
 from checks.feedback.misconceptions import Misconception, misconceptions
 from checks.feedback.named_ideas import Fit
@@ -214,8 +215,9 @@ def argument_changed(task: Task, case: Case, outcome: Outcome) -> Verdict:
 
 def changed_words(changed: tuple[str, ...]) -> str:
     """Name the arguments that were changed, if there are any."""
-    named = " and ".join(f"`{name}`" for name in changed)
-    return f"Your code changed its argument {named} in place." if changed else ""
+    what = "argument" if len(changed) == 1 else "arguments"
+    named = listed([f"`{name}`" for name in changed]) if changed else ""
+    return f"Your code changed its {what} {named} in place." if changed else ""
 
 
 def syntax_error(task: Task, error: BaseException, source: str = "") -> Verdict:

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from checks.locate.answer_steps import (
-    MOST_NOTES,
-    MOST_OF_A_STEP,
-    Step,
-    is_scaled_on,
-    overflows,
-    steps_of,
-)
-from checks.locate.readings import as_hidden, equal, readings
+from checks.locate.answer_steps import Step, is_scaled_on, overflows, steps_of
+from checks.locate.readings import equal
 from checks.locate.reference_steps import Intermediate, intermediates, telling
-from checks.locate.relations import is_plural, line_words, relation_of, these
+from checks.locate.relations import OURS, is_plural, line_words, relation_of, these
+from checks.locate.walk import Walk, gives
 from checks.run.call import Elsewhere
 from checks.run.trial import Compared
 from checks.status import Status
@@ -27,55 +20,6 @@ from checks.task import Case, Task
 
 MOST_CASES = 4
 RESULT = "the result"
-UNSET = re.compile(r"\bempty(_like)?\(")
-
-
-@dataclass(frozen=True)
-class Walk:
-    """One failing case: the named values of the truth, and the steps of the answer."""
-
-    wrong: Compared
-    truths: Sequence[Intermediate]
-    steps: Sequence[Step]
-
-    @property
-    def last_right(self) -> tuple[int, Step | None]:
-        """The last of the truths that some step gives, and that step; -1 if there is none."""
-        for n in reversed(range(len(self.truths))):
-            for step in self.steps:
-                if gives(step, self.truths[n]):
-                    return n, step
-        return -1, None
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether a turn between the first and the last gives a truth after the last right one.
-
-        Then that one is not where the answer leaves the truth.
-        """
-        between = (value for step in self.steps for value in step.values[1:-1])
-        rest = self.truths[self.last_right[0] + 1 :]
-        return any(equal(value, truth.value) for value in between for truth in rest)
-
-    @property
-    def whole(self) -> bool:
-        """Whether every value of the answer was noted."""
-        counts = [len(step.values) for step in self.steps]
-        return sum(counts) < MOST_NOTES and max(counts, default=0) < MOST_OF_A_STEP
-
-
-def gives(step: Step, truth: Intermediate) -> bool:
-    """Whether a step gives these numbers, at once or row by row.
-
-    What `np.empty` gives is memory, which may still hold them.
-    """
-    if UNSET.search(step.text):
-        return False
-    return any(
-        equal(as_hidden(values, wanted), wanted)
-        for wanted in (truth.value, *truth.dressed)
-        for values in readings(step, wanted)
-    )
 
 
 def located(
@@ -123,7 +67,7 @@ def _walk(task: Task, library: str, wrong: Compared, answer: Any) -> Walk:
     truths = intermediates(task, wrong.case, values)
     steps = steps_of(answer, wrong.case, library, task.call) if truths else []
     end = [Intermediate(RESULT, values)] if values is not None and telling(values) else []
-    return Walk(wrong, [*truths, *end], steps)
+    return Walk(wrong, [*truths, *end], steps).needed
 
 
 def _calls_given(answer: Any) -> bool:
@@ -144,6 +88,13 @@ def _words(
     if step and walk.truths[n].name == RESULT:
         if not raised:
             yield f"Your {line_words(step)} is the right result, but something else is returned."
+        return
+    lost = walk.lost_turn
+    if lost and not raised:
+        yield (
+            f"Your {line_words(lost[0])} is right in its first turn: {these(lost[1].name)}. "
+            "A later turn gives the same once more."
+        )
         return
     if step:
         turn = " in its first turn" if _is_first_turn(step, walk.truths[n]) else ""
@@ -200,7 +151,9 @@ def _departure(task: Task, walk: Walk, others: Sequence[Walk], alone: bool) -> I
     them = "them" if is_plural(truth.name) else "it"
     # Of the next head, for example, or of a new turn: what lies between has no name.
     again = truth.name in (walk.truths[n].name, walk.truths[0].name)
-    if truth.name != RESULT and step and alone and walk.whole and not again:
+    if walk.leaves_out or truth.name == RESULT:
+        return
+    if step and alone and walk.whole and not again:
         yield f"In our solution {truth.name} {verb} next; none of your steps gives {them}."
 
 
@@ -222,7 +175,7 @@ def _nearest(
 
 def _is_bare(relation: str) -> bool:
     """Whether a relation is a factor without a name."""
-    return relation.endswith(" times the right value")
+    return relation.endswith(f" times {OURS}")
 
 
 def _of_turn(task: Task, case: Case, truth: Intermediate, near: Step) -> str:

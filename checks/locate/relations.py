@@ -15,6 +15,7 @@ from checks.run.nodes import Numbers, number
 from checks.task import Case, Task
 
 LONGEST = 60  # letters of a quoted line
+OURS = "what our solution has there"  # a factor may come later in a right answer
 Seen = Sequence[tuple[Case, Intermediate, Step]]
 
 
@@ -25,6 +26,8 @@ def relation_of(task: Task, case: Case, truth: Intermediate, step: Step, others:
     name fits there too.
     """
     for values in readings(step, truth.value):
+        if values.dtype.kind == "c":
+            continue  # of an answer with complex numbers, which have no order
         words = (
             _hidden_rows(truth.value, values)
             or _transposed(truth.value, values)
@@ -97,10 +100,10 @@ def _scaled(task: Task, case: Case, truth: np.ndarray, values: np.ndarray, other
             return "infinite, and the right value is not"
         by_accident = factor < 0 and not name and not np.isclose(factor, -1)
         known = f", and {number(factor)} = {name}" if name else ""
-        return "" if by_accident else f"{number(factor)} times the right value{known}"
+        return "" if by_accident else f"{number(factor)} times {OURS}{known}"
     gap = _gap(truth, values)
     shifted = gap is not None and np.isfinite(gap) and abs(gap) > 1e-6
-    return f"the right value plus {number(gap)}" if shifted else ""
+    return f"{OURS}, plus {number(gap)}" if shifted else ""
 
 
 def _factor(truth: np.ndarray, values: np.ndarray) -> float | None:

@@ -91,13 +91,27 @@ def is_last_resort(edit: Edit, statements: Sequence[ast.stmt]) -> bool:
     part is divided by its whole; in a logarithm the reverse changes the sign. Names that are
     bound in another order stand for the wrong things afterwards.
     """
+    in_front = any(_is_index_in_front(put, statements) for put in edit.puts)
     minus_log = edit.kind == "signs" and LOGARITHM.search(edit.text)
     turned = any(_whole_by_part(new) for put in edit.puts for new in _put_in(put))
     bound = binds_side_by_side(edit) or any(_binds_indices(put) for put in edit.puts)
-    if minus_log or turned or bound or SHAPE_ALONE.search(edit.question):
+    if in_front or minus_log or turned or bound or SHAPE_ALONE.search(edit.question):
         return True
     within = _within_squeezes(statements)
     return all(id(owner) in within for owner, _, _ in edit.puts)
+
+
+def _is_index_in_front(put: Put, statements: Sequence[ast.stmt]) -> bool:
+    """Whether an index begins at -1, the last place, in place of 0."""
+    owner, _, new = put
+    if not (isinstance(owner, ast.Assign) and ast.unparse(new) == "-1"):
+        return False
+    indices = (
+        node.slice for statement in statements for node in ast.walk(statement)
+        if isinstance(node, ast.Subscript)
+    )  # fmt: skip
+    names = {part.id for index in indices for part in ast.walk(index) if isinstance(part, ast.Name)}
+    return any(getattr(target, "id", "") in names for target in owner.targets)
 
 
 def binds_side_by_side(edit: Edit) -> bool:

@@ -12,11 +12,13 @@ import ast
 import contextlib
 import io
 import itertools
+import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from checks.differences.entries import listed
 from checks.repair.doubtful import binds_side_by_side, is_last_resort, needs_the_whole
 from checks.repair.edits import Edit
 from checks.repair.growth import may_overfill
@@ -38,6 +40,7 @@ LONGEST = 70  # letters of a line
 GUESSED = {  # what is put in is guessed, so that several guesses may be right by accident
     "functions", "missing_parts", "missing_factors", "functions_of",
 }  # fmt: skip
+SIGN = re.compile(r"is the sign of|sides of `[-/]` comes|does the `-` belong|or 1 minus it")
 Repair = tuple[str, tuple[Edit, ...]]  # what becomes right, and by which changes
 
 
@@ -118,7 +121,8 @@ def _repairs(search: Search, named: bool) -> list[Repair]:
             if _is_lucky(search, edit) or (named and _says_another(search, edit)):
                 continue
             if not is_last_resort(edit, search.definition.statements):
-                return [(ALL, (edit,))]
+                as_good = () if named else itertools.islice(_as_good(search, edit), 1)
+                return [(ALL, (same,)) for same in (edit, *as_good)]
             doubtful = doubtful or edit
         new = (right - before - {ALL} - partly.keys()) if right >= before else frozenset()
         if new and not (named or needs_the_whole(edit) or _spoils(search, edit)):
@@ -126,6 +130,22 @@ def _repairs(search: Search, named: bool) -> list[Repair]:
     if doubtful:
         return [(ALL, (doubtful,))]
     return [(part, (edit,)) for part, edit in sorted(partly.items())]
+
+
+def _as_good(search: Search, edit: Edit) -> Iterator[Edit]:
+    """The changes in other lines that do the same, so that nothing tells them apart.
+
+    A sign is turned wherever it passes by, and a number that stands twice may be wrong there twice.
+    """
+    for other in search.changes():
+        alike = other.question == edit.question or (_is_of_sign(other) and _is_of_sign(edit))
+        if alike and other.lines != edit.lines and search.is_right_with(other):
+            yield other
+
+
+def _is_of_sign(edit: Edit) -> bool:
+    turned = edit.kind == "functions_of" and edit.text.startswith("abs(")
+    return turned or bool(SIGN.search(edit.question))
 
 
 def _spoils(search: Search, edit: Edit) -> bool:
@@ -153,15 +173,20 @@ def _says_another(search: Search, edit: Edit) -> bool:
     mistake is that an argument was changed, and names that are bound side by side to other values
     stand for the wrong things.
     """
+    if _is_of_sign(edit) and any(other.lines > edit.lines for other in _as_good(search, edit)):
+        return True  # the sign that a name speaks of is the last that is turned
     if binds_side_by_side(edit):
         return True
     if edit.kind == "other_names" and any(seen.outcome.changed for seen in search.compared):
         return True
     if edit.kind == "missing_parts" and _stands_elsewhere(search, edit):
         return True
+    guessed = edit.kind == "numbers_by_name"
     swapped_maximum = edit.kind == "functions" and "`max`" in edit.question
     other_factor = "multiplied or divided" in edit.question
-    return swapped_maximum or other_factor or (search.task.is_value and len(edit.puts) > 1)
+    return (
+        guessed or swapped_maximum or other_factor or (search.task.is_value and len(edit.puts) > 1)
+    )
 
 
 def _stands_elsewhere(search: Search, edit: Edit) -> bool:
@@ -190,11 +215,16 @@ def _repairs_of_two(search: Search) -> list[Repair]:
 
 
 def _words(definition: Definition, repairs: Sequence[Repair], count: int) -> Iterator[str]:
-    """Where the changes stand, and the questions that lead to them."""
+    """Where the changes stand, and the questions that lead to them.
+
+    Where two changes do the same, each by itself, the second is told as the other one.
+    """
+    _, *other = [repair for repair in repairs if repair[0] == ALL] or [None]
+    repairs = [repair for repair in repairs if repair not in other]
     cases = {1: "", 2: " in both cases"}.get(count, f" in all {count} cases")
-    for _, same in itertools.groupby(repairs, lambda repair: [*map(id, repair[1])]):
+    for _, same in itertools.groupby(sorted(repairs, key=_asked), _asked):
         parts, (edits, *_) = zip(*same, strict=True)
-        whole = " and ".join(part if part == ALL else f"`{part}`" for part in parts)
+        whole = listed([part if part == ALL else f"`{part}`" for part in parts])
         lines = dict.fromkeys(line for edit in edits for line in edit.lines)
         places = [_place(definition, line) for line in lines]
         changes = "One small change" if len(edits) == 1 else "Two small changes"
@@ -202,6 +232,14 @@ def _words(definition: Definition, repairs: Sequence[Repair], count: int) -> Ite
         change = f"{changes} in {' and in '.join(places)}, {verb} {whole} right{cases}."
         questions = dict.fromkeys(edit.question for edit in edits)
         yield " ".join([change, "Look there:", *questions])
+    for _, (edit, *_) in other:
+        places = " and in ".join(_place(definition, line) for line in edit.lines)
+        yield f"Another one in its place, in {places}, does so too: {edit.question}"
+
+
+def _asked(repair: Repair) -> list[tuple[tuple[int, ...], str]]:
+    """Where a repair leads, and by which questions."""
+    return [(edit.lines, edit.question) for edit in repair[1]]
 
 
 def _place(definition: Definition, line: int) -> str:

@@ -13,6 +13,10 @@ from checks.repair.changes import Around, Change, as_code, constant, missing_bes
 WRAPPERS = {ast.Name: ("abs", "np.log", "np.sqrt", "np.exp", "np.square"), ast.Sub: ("abs",)}
 SUMS = ast.Add | ast.Sub
 AXES = (-3, -2, -1, 0, 1, 2)
+ALONG = {  # how many arguments stand before the axis, and what is done along it
+    **dict.fromkeys(("concatenate", "stack", "cat"), (1, "put them together")),
+    **dict.fromkeys(("split", "array_split"), (2, "cut")),
+}
 
 
 def mirrored_terms(node: ast.BinOp, around: Around) -> Iterator[Change]:
@@ -133,10 +137,12 @@ def functions_of(node: ast.Name | ast.BinOp, around: Around) -> Iterator[Change]
 
 def loop_ends(node: ast.Call, around: Around) -> Iterator[Change]:
     """A range with another beginning or end."""
-    if ast.unparse(node.func) != "range" or not 0 < len(node.args) < 3:
+    if not _is_range(node) or not 0 < len(node.args) < 3:
         return
     question = f"where does {as_code(node)} begin and end?"
     *first, last = node.args
+    if first:
+        yield ast.Call(node.func, [last], []), question
     for op in (ast.Add(), ast.Sub()):
         moved = ast.BinOp(last, op, ast.Constant(1))
         yield ast.Call(node.func, [*first, moved], []), question
@@ -154,16 +160,21 @@ def kept_axes(node: ast.Call, around: Around) -> Iterator[Change]:
         kept = [*node.keywords, ast.keyword("keepdims", ast.Constant(True))]
         question = f"which shape does {as_code(node)} have, and which is needed?"
         yield ast.Call(node.func, node.args, kept), question
-    if short in ("concatenate", "stack", "cat") and not named & {"axis", "dim"}:
+    if short in ALONG and not named & {"axis", "dim"}:
+        kept, what = ALONG[short]
+        question = f"along which axis does `{short}` {what}?"
         for axis in (-1, 1):
             along = [*node.keywords, ast.keyword("axis", constant(axis))]
-            question = f"along which axis does `{short}` put them together?"
-            yield ast.Call(node.func, node.args[:1], along), question
+            yield (
+                ast.Call(node.func, node.args[:kept], along),
+                f"along which axis does `{short}` {what}?",
+            )
 
 
 def opposites(node: ast.Name, around: Around) -> Iterator[Change]:
     """A mask the other way round."""
-    if _is_read(node, around, ast.Call | ast.BinOp):
+    counts = isinstance(getattr(around.parent, "op", None), SUMS) or _is_range(around.parent)
+    if _is_read(node, around, ast.Call | ast.BinOp) and not counts:
         question = f"is {as_code(node)} the right way round, or its opposite?"
         yield ast.UnaryOp(ast.Invert(), node), question
 
@@ -174,6 +185,10 @@ def shortened(node: ast.Name, around: Around) -> Iterator[Change]:
         question = f"must all of {as_code(node)} be used there?"
         for end in (ast.Slice(constant(1), None), ast.Slice(None, constant(-1))):
             yield ast.Subscript(node, end, ast.Load()), question
+
+
+def _is_range(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "range"
 
 
 def _is_read(node: ast.Name, around: Around, by: Any) -> bool:

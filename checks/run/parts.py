@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from checks.run.compare import compare
 from checks.run.nodes import Items, Mapping, Node, Numbers, Text
 
+SEPARATOR = re.compile(r"[,;\s]+")
 MOST_COUNTS = 12  # of a row of whole numbers that are looked at one by one
 Part = tuple[str, Node, Node]  # its name, what is right there, and what came
 
@@ -68,10 +70,18 @@ def _membership(expected: Items, got: Items) -> list[Part]:
     sides = [
         {item.text for item in node.items if isinstance(item, Text)} for node in (expected, got)
     ]
+    if several_in_one(*sides):
+        return []
     return [
         (word, *(Text("in" if word in side else "out") for side in sides))
         for word in sorted(set.union(*sides))
     ]
+
+
+def several_in_one(wanted: set[str], came: set[str]) -> str:
+    """A text that holds several of the words that are expected each as a text of its own."""
+    others = sorted(came - wanted)
+    return next((text for text in others if len(wanted & {*SEPARATOR.split(text)}) > 1), "")
 
 
 def wrong_parts(parts: Sequence[Part], tolerance: float | None) -> set[str]:

@@ -56,18 +56,25 @@ def unembed_by_loops(x, gain, bias, words):
     return np.array([[vector @ row for row in words] for vector in normal])
 
 
-def tie_a_module(words):
-    """A module of our own that holds the table and multiplies by its transpose."""
+def tie_a_class(words):
+    """A linear layer of our own that takes its sizes and its matrix from the embedding."""
 
-    class Scores(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.table = words.weight
+    class Head(nn.Linear):
+        def __init__(self, words):
+            super().__init__(words.embedding_dim, words.num_embeddings, bias=False)
+            self.weight = words.weight
 
         def forward(self, x):
-            return x @ self.table.T
+            return x @ self.weight.T
 
-    return Scores()
+    return Head(words)
+
+
+def tie_by_turning(words):
+    """The sizes of the matrix that is replaced do not matter."""
+    head = nn.Linear(words.num_embeddings, words.embedding_dim, bias=False)
+    head.weight = words.weight
+    return head
 
 
 def tie_by_assignment(words):
@@ -358,8 +365,8 @@ RIGHT = {
         tie_by_assignment,
         tie_on_the_meta_device,
         tie_by_registering,
-        tie_a_module,
-        lambda words: lambda x: x @ words.weight.T,
+        tie_a_class,
+        tie_by_turning,
     ],
     "12.4": [
         layer_by_hand,

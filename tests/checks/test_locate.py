@@ -30,12 +30,13 @@ def told(source: str, number: str = "7.2") -> str:
 SLIPS = {
     "divided by the wrong root": (
         HEAD + "    s = q @ k.T / np.sqrt(v.shape[-1])\n" + SOFTMAX + "    return w @ v",
-        "your `s = q @ k.T / np.sqrt(v.shape[-1])` (line 2) is 0.894 times the right value, "
-        "and 0.894 = sqrt(q.shape[-1]/v.shape[-1]).",
+        "your `s = q @ k.T / np.sqrt(v.shape[-1])` (line 2) is 0.894 times what our solution "
+        "has there, and 0.894 = sqrt(q.shape[-1]/v.shape[-1]).",
     ),
     "no scale, and the output transposed": (
         HEAD + "    s = q @ k.T\n" + SOFTMAX + "    return (w @ v).T",
-        "your `s = q @ k.T` (line 2) is 1.73 times the right value, and 1.73 = sqrt(q.shape[-1]).",
+        "your `s = q @ k.T` (line 2) is 1.73 times what our solution has there, "
+        "and 1.73 = sqrt(q.shape[-1]).",
     ),
     "returned the weights": (
         HEAD + SCORES + SOFTMAX + "    return w",
@@ -155,7 +156,7 @@ def test_a_task_whose_arguments_are_functions_has_no_steps_of_the_learner_s():
 
 def test_only_what_fits_on_every_case_names_a_factor():
     source = HEAD + "    s = q @ k.T / 1.7\n" + SOFTMAX + "    return w @ v + 1"
-    assert "times the right value." in told(source)
+    assert "times what our solution has there." in told(source)
 
 
 STACK = "def run_stack(x, projections, mask):\n    for a, b, c in projections:\n"

@@ -24,11 +24,11 @@ def test_what_is_missing_from_a_set_and_what_does_not_belong_are_two_mistakes():
 
 
 def test_a_word_that_nobody_knows_is_named_beside_the_mistake_that_is_known():
-    words = "{'weights', 'first moment', 'second moments', 'step', 'generator state'}"
+    words = "{'weights', 'momentum', 'second moments', 'step', 'generator state'}"
     verdict = on("13_training", "13.8", f"checkpoint = {words}")
     assert verdict.misconceptions == ("M279",)
     assert verdict.sentences[0].startswith("This mistake gives a part of your answer")
-    assert verdict.sentences[-1] == "'first moment' does not belong and 1 is missing."
+    assert verdict.sentences[-1] == "'momentum' does not belong and 1 is missing."
 
 
 def counted(answer, *wrong):

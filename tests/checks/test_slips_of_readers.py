@@ -71,7 +71,163 @@ SLIPS = {
         "def is_causal(f, x):\n"
         "    z = np.array(x); z[3] = z[3, ::-1] + [0.3, -1.1, 0.7]\n"
         "    return bool(np.allclose(f(z)[:3], f(x)[:3]))\n",
-        "right on 6 of 10 cases", "for every function that the check gave it",
+        "right on 8 of 12 cases", "for every function that the check gave it",
+    ),
+    "a method that was not called": Slip(
+        "00_start", "0.2",
+        "def entry(grid, query, key, queries_in):\n"
+        "    if queries_in == 'columns':\n"
+        "        grid = grid.transpose\n"
+        "    return grid[query, key]\n",
+        "are the brackets missing that call it",
+    ),
+    "the loop over three columns of any grid": Slip(
+        "00_start", "0.3",
+        "def strongest(grid, queries_in):\n"
+        "    if queries_in == 'rows':\n"
+        "        return np.array([int(np.argmax(row)) for row in grid])\n"
+        "    return np.array([int(np.argmax(grid[:, i])) for i in range(3)])\n",
+        "Here axis 0 should be as long as `grid.shape[-1]`", ". Axis 0 should be",
+    ),
+    "the upper half alone": Slip(
+        "02_embeddings", "2.5",
+        "def cosine_table(x):\n"
+        "    n = len(x)\n"
+        "    t = np.zeros((n, n))\n"
+        "    for i in range(n):\n"
+        "        for j in range(i + 1, n):\n"
+        "            t[i, j] = x[i] @ x[j] / (np.linalg.norm(x[i]) * np.linalg.norm(x[j]))\n"
+        "    return t\n",
+        "where does `range(i + 1, n)` begin and end?", "or its opposite",
+    ),
+    "a loop that ends one early, with while": Slip(
+        "04_queries_keys_values", "4.2",
+        "def score(q, k):\n"
+        "    s, i = 0.0, 0\n"
+        "    i = 0\n"
+        "    while i < len(q) - 1:\n"
+        "        s += q[i] * k[i]\n"
+        "        i += 1\n"
+        "    return s\n",
+        "`while i < len(q) - 1:`, makes", "is the number 0 right",
+    ),
+    "two results exchanged": Slip(
+        "04_queries_keys_values", "4.8",
+        "def count(n, d_model, d_k, d_v):\n"
+        "    parameters = d_model * d_k * 2 + d_model * d_v\n"
+        "    return parameters, n * n\n",
+        "in the opposite order: exchange them", "begin with the one",
+    ),
+    "log2 with exp": Slip(
+        "06_softmax", "6.3",
+        "def at_temperature(weights, temperature):\n"
+        "    s = np.log2(weights) / temperature\n"
+        "    e = np.exp(s - s.max(-1, keepdims=True))\n"
+        "    return e / e.sum(-1, keepdims=True)\n",
+        "is `log2` the function that belongs there", "times the right value",
+    ),
+    "the input of the first layer added in each, and no masked scores": Slip(
+        "08_masking", "8.6",
+        "def run_stack(x, projections, mask):\n"
+        "    x0 = x\n"
+        "    for w_q, w_k, w_v in projections:\n"
+        "        s = (x @ w_q) @ (x @ w_k).T / np.sqrt(x.shape[1])\n"
+        "        e = np.where(mask, np.exp(s), 0)\n"
+        "        t = e.sum(1, keepdims=True)\n"
+        "        w = np.divide(e, t, out=np.zeros_like(e), where=t > 0)\n"
+        "        x = x0 + w @ (x @ w_v)\n"
+        "    return x\n",
+        "these are the weights", "the masked scores come next",
+    ),
+    "all axes in a transpose of a batch": Slip(
+        "09_multi_head", "9.2",
+        "def repair(wrong):\n"
+        "    *b, h, n, d = wrong.shape\n"
+        "    return wrong.reshape(*b, n, h, d).transpose(1, 0, 2)\n",
+        "exchanges two axes in both", "`.swapaxes(-2, -1)` exchanges",
+    ),
+    "the queries of head 0 in every turn": Slip(
+        "09_multi_head", "9.3",
+        "def heads_by_loop(x, w_q, w_k, w_v, w_o):\n"
+        "    heads = []\n"
+        "    for i in range(w_q.shape[0]):\n"
+        "        q, k, v = x @ w_q[0], x @ w_k[0], x @ w_v[i]\n"
+        "        s = q @ k.T / np.sqrt(w_q.shape[2])\n"
+        "        e = np.exp(s - s.max(1, keepdims=True))\n"
+        "        heads.append(e / e.sum(1, keepdims=True) @ v)\n"
+        "    return np.concatenate(heads, axis=1) @ w_o\n",
+        "is right in its first turn: these are the queries. A later", "none of your steps",
+    ),
+    "a split along the tokens": Slip(
+        "09_multi_head", "9.4",
+        "def multi_head(x, w_qkv, b_qkv, w_o, b_o, heads):\n"
+        "    q, k, v = np.split(x @ w_qkv + b_qkv, 3)\n"
+        "    q, k, v = (split_heads(t, heads) for t in (q, k, v))\n"
+        "    s = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])\n"
+        "    e = np.exp(s - s.max(-1, keepdims=True))\n"
+        "    return merge_heads(e / e.sum(-1, keepdims=True) @ v) @ w_o + b_o\n",
+        "along which axis does `split` cut?",
+    ),
+    "the number of stories less 1, twice": Slip(
+        "13_training", "13.7",
+        "def too_good(losses, surprisal):\n"
+        "    g = (surprisal - losses).sum(axis=1)\n"
+        "    s = len(g)\n"
+        "    var = ((g - g.mean()) ** 2).sum() / (s - 1)\n"
+        "    return g.mean() / np.sqrt(var / (s - 1))\n",
+        "Another one in its place, in line",
+    ),
+    "a loop over a dictionary as over pairs": Slip(
+        "13_training", "13.2",
+        "def decay_groups(shapes):\n"
+        "    yes, no = [], []\n"
+        "    for name, shape in shapes:\n"
+        "        (yes if len(shape) > 1 else no).append(name)\n"
+        "    return yes, no\n",
+        "`.items()` gives pairs",
+    ),
+    "the loss of the whole model less that without a head": Slip(
+        "16_heads", "16.5",
+        "def price(logits, without, targets):\n"
+        "    def nll(z):\n"
+        "        lp = z - np.log(np.exp(z).sum(-1, keepdims=True))\n"
+        "        return -lp[np.arange(len(targets)), targets].mean()\n"
+        "    return np.array([nll(logits) - nll(w) for w in without])\n",
+        "comes first in `nll(logits) - nll(w)`", "comes first in `z - ",
+    ),
+    "the exponent of SiLU without its minus": Slip(
+        "18_llama", "18.4",
+        "def swiglu(x, gate_up, down):\n"
+        "    h = np.einsum('...d,fd->...f', x, gate_up)\n"
+        "    g, u = np.split(h, 2, axis=-1)\n"
+        "    return np.einsum('...f,df->...d', g / (1 + np.exp(g)) * u, down)\n",
+        "it is the 2nd", "is the sign of `np.einsum",
+    ),
+    "labels in a single text": Slip(
+        "17_capstone", "17.10", "hunts = {'A1, A4, B3, C1, C2'}\n",
+        "'A1, A4, B3, C1, C2' holds several words", "misjudged",
+    ),
+    "a length in place of the positions": Slip(
+        "18_llama", "18.6",
+        "def decode_step(x, query, key, value, keys, values, base):\n"
+        "    q, k, v = query @ x, key @ x, value @ x\n"
+        "    a = angles_of(len(keys), query.shape[0], base)\n"
+        "    return rotate(q[None], a), keys, values\n",
+        "give it `np.array([number])`",
+    ),
+    "right up to the last digits": Slip(
+        "03_context", "3.2",
+        "def weighted_average(weights, rows):\n"
+        "    return np.asarray(weights) @ rows / (np.sum(weights) * (1 + 1e-4))\n",
+        "right in three digits, and not to the last", "is 1 times",
+    ),
+    "scores that became complex": Slip(
+        "07_self_attention", "7.2",
+        "def attention(q, k, v):\n"
+        "    s = (q @ k.T + 0j) / np.sqrt(q.shape[-1]) * 1.5\n"
+        "    w = np.exp(s - s.real.max(-1, keepdims=True))\n"
+        "    return (w / w.sum(-1, keepdims=True)) @ v\n",
+        "does `0j` belong in",
     ),
     "gain and bias without the norm": Slip(
         "12_gpt2", "12.2",
@@ -919,7 +1075,7 @@ SLIPS = {
         "    w *= 1 - rate * decay\n"
         "    w -= rate * (m / (1 - 0.9)) / (np.sqrt(v / (1 - 0.95)) + 1e-8)\n"
         "    return w, m, v\n",
-        "is 1.9 times the right value", "0.19 times",
+        "is 1.9 times what our solution has", "0.19 times",
     ),
     "a head deleted, and none of the rows": Slip(
         "16_heads", "16.3",
@@ -1062,7 +1218,7 @@ SLIPS = {
         "    s = (q @ k.T) // np.sqrt(d)\n"
         "    e = np.exp(s)\n"
         "    return e / e.sum(axis=1, keepdims=True)\n",
-        "is `//` the right operator", "1.41 times the right value",
+        "is `//` the right operator", "1.41 times",
     ),
     "each layer reads the first input": Slip(
         "08_masking", "8.6",
@@ -1303,6 +1459,532 @@ SLIPS = {
         "    loss = torch.nn.functional.cross_entropy(table[stories[:, 0]], stories[:, 1])\n"
         "    loss.backward()\n",
         "From here no way leads back to a parameter",
+    ),
+    "as many answers as the grid has rows": Slip(
+        "00_start", "0.3",
+        "def strongest(grid, queries_in):\n"
+        "    n = len(grid)\n"
+        "    out = []\n"
+        "    for i in range(n):\n"
+        "        if queries_in == \"rows\":\n"
+        "            out.append(int(np.argmax(grid[i])))\n"
+        "        else:\n"
+        "            out.append(int(np.argmax(grid[:, i])))\n"
+        "    return np.array(out)\n",
+        "take `grid.shape[1]` of them there", "as long as `grid.shape[-1]`",
+    ),
+    "powers of base 2": Slip(
+        "00_start", "0.4",
+        "def shares(scores, queries_in):\n"
+        "    p = 2.0 ** scores\n"
+        "    return p / p.sum(-1 if queries_in == 'rows' else 0, keepdims=True)\n",
+        "You raised another number than e",
+    ),
+    "the exponential of 0 taken for 0": Slip(
+        "01_first_lap", "1.1",
+        "by_pencil = {\"weights\": [4/7, 0, 3/7], \"output\": [8, 24/7]}\n",
+        "e to the power 0 is 1", "None of the entries",
+    ),
+    "1 - factor kept in each step": Slip(
+        "01_first_lap", "1.7",
+        "def steps_until(factor, share):\n"
+        "    left, n = 1.0, 0\n"
+        "    while left >= share:\n"
+        "        left -= factor * left\n"
+        "        n += 1\n"
+        "    return n\n",
+        "each step multiplies by 1 - factor", "logarithms",
+    ),
+    "all rows of dx for each token": Slip(
+        "02_embeddings", "2.2",
+        "def table_gradient(ids, dx, vocab):\n"
+        "    out = np.zeros_like(dx, shape=(vocab, dx.shape[1]))\n"
+        "    for i in ids:\n"
+        "        out[i] += dx.sum(axis=0)\n"
+        "    return out\n",
+        "add dx[t] alone to row ids[t]",
+    ),
+    "components that cancel taken for zeros": Slip(
+        "02_embeddings", "2.4",
+        "def cosine(a, b):\n"
+        "    if sum(a) == 0 or sum(b) == 0:\n"
+        "        raise ValueError(\"all zeros\")\n"
+        "    return a @ b / np.linalg.norm(a) / np.linalg.norm(b)\n",
+        "components add up to 0", "dot product",
+    ),
+    "L1 norms in a table of cosines": Slip(
+        "02_embeddings", "2.5",
+        "def cosine_table(x):\n"
+        "    n = len(x)\n"
+        "    t = np.zeros((n, n))\n"
+        "    for i in range(n):\n"
+        "        for j in range(n):\n"
+        "            t[i, j] = np.dot(x[i], x[j]) / (np.abs(x[i]).sum() * np.abs(x[j]).sum())\n"
+        "    return t\n",
+        "rarely has the cosine 1 with itself",
+    ),
+    "a signed difference of twins": Slip(
+        "03_context", "3.5",
+        "def parts_twins(method, x, first, second):\n"
+        "    y = method(x)\n"
+        "    return bool((y[first] - y[second]).max() > 1e-9)\n",
+        "You kept the sign of the difference", "You compared something else",
+    ),
+    "equality on the wrong side": Slip(
+        "03_context", "3.7",
+        "def best_threshold(distances, same, candidates):\n"
+        "    a, b = distances[same], distances[~same]\n"
+        "    return max(candidates, key=lambda t: np.mean(a <= t) + np.mean(b > t))\n",
+        "distances that are equal to the threshold", "a different measure",
+    ),
+    "one product in place of the sum": Slip(
+        "04_queries_keys_values", "4.2",
+        "def score(q, k):\n"
+        "    for qi, ki in zip(q, k):\n"
+        "        s = qi * ki\n"
+        "    return s\n",
+        "the product of one pair of components alone",
+    ),
+    "softmax before the product with the keys": Slip(
+        "05_scaling", "5.2",
+        "def weights(q, k):\n"
+        "    return softmax(q / math.sqrt(q.shape[-1])) @ k.T\n",
+        "You took the softmax of the queries",
+    ),
+    "all components of a query moved at once": Slip(
+        "05_scaling", "5.6",
+        "def query_gradient(q, K):\n"
+        "    h = 1e-5\n"
+        "    f = lambda q: softmax(K @ q / np.sqrt(len(q)))\n"
+        "    g = np.zeros((len(K), len(q)))\n"
+        "    for j in range(len(q)):\n"
+        "        g[:, j] = (f(q + h) - f(q - h)) / (2 * h)\n"
+        "    return g\n",
+        "move component j alone", "The result is not.",
+    ),
+    "positions left out of a count": Slip(
+        "15_counting", "15.2",
+        "def total(vocab, longest, d_model, layers, d_ff, tied, biases):\n"
+        "    count = vocab * d_model\n"
+        "    for _ in range(layers):\n"
+        "        count += 4 * d_model ** 2\n"
+        "        count += 2 * d_model * d_ff\n"
+        "        count += 4 * d_model\n"
+        "        if biases:\n"
+        "            count += 4 * d_model + d_ff + d_model\n"
+        "    count += 2 * d_model\n"
+        "    if not tied:\n"
+        "        count += vocab * d_model\n"
+        "    return count\n",
+        "add longest * d_model once", "nothing but the causal mask",
+    ),
+    "two operations for a multiply-add": Slip(
+        "15_counting", "15.4",
+        "def multiply_adds(vocab, longest, d_model, layers, d_ff, n):\n"
+        "    p = layers * (4 * d_model ** 2 + 2 * d_model * d_ff) + vocab * d_model\n"
+        "    return 2 * p + 4 * n * d_model * layers\n",
+        "twice what is asked for", "All your counts",
+    ),
+    "scores of pairs without a softmax": Slip(
+        "16_heads", "16.9",
+        "def score_parts(parts, w_q, w_k):\n"
+        "    q = parts @ w_q\n"
+        "    k = parts @ w_k\n"
+        "    return np.einsum(\"aid,bjd->abij\", q, k)\n",
+        "so is what each pair adds to it", "softmax",
+    ),
+    "a bias divided among the heads": Slip(
+        "16_heads", "16.3",
+        "def soft(s):\n"
+        "    e = np.exp(s - s.max(-1, keepdims=True))\n"
+        "    return e / e.sum(-1, keepdims=True)\n"
+        "\n"
+        "def switch_off(scores, values, w_o, b_o, head):\n"
+        "    d_v = values.shape[-1]\n"
+        "    heads = len(scores)\n"
+        "    out = 0\n"
+        "    for h in range(heads):\n"
+        "        if h == head:\n"
+        "            continue\n"
+        "        part = soft(scores[h]) @ values[h] @ w_o[h * d_v:(h + 1) * d_v]\n"
+        "        out = out + part + b_o / heads\n"
+        "    return out\n",
+        "takes its share of the bias with it",
+    ),
+    "weights clipped after a step too long": Slip(
+        "16_heads", "16.6",
+        "def other_weights(weights, values):\n"
+        "    A = np.vstack([values.T, np.ones(len(weights))])\n"
+        "    d = np.linalg.svd(A)[2][-1]\n"
+        "    w = weights + d\n"
+        "    w = np.clip(w, 0, None)\n"
+        "    return w / w.sum()\n",
+        "If you clip the weights",
+    ),
+    "the token before the first occurrence": Slip(
+        "16_heads", "16.2",
+        "def induction(weights, ids):\n"
+        "    ids = list(ids)\n"
+        "    scores = []\n"
+        "    for i in range(len(ids)):\n"
+        "        j = ids.index(ids[i])\n"
+        "        if j < i:\n"
+        "            scores.append(weights[i, j - 1])\n"
+        "    return float(np.mean(scores))\n",
+        "Two mistakes together give exactly these numbers",
+    ),
+    "gigabytes in the opposite order": Slip(
+        "15_counting", "15.3",
+        "def memory(parameters, bytes_each, adam_bytes):\n"
+        "    run = parameters * bytes_each / 1e9\n"
+        "    train = parameters * (2 * bytes_each + 2 * adam_bytes) / 1e9\n"
+        "    return train, run\n",
+        "Bytes are asked for: do not divide",
+    ),
+    "a second name that only some files have": Slip(
+        "15_counting", "15.5",
+        "def read_off(file):\n"
+        "    total = 0\n"
+        "    for name, shape in file.items():\n"
+        "        if name.endswith(\".attn.bias\") or name.endswith(\".attn.masked_bias\"):\n"
+        "            continue\n"
+        "        n = 1\n"
+        "        for s in shape:\n"
+        "            n *= s\n"
+        "        total += n\n"
+        "    return total - math.prod(file[\"lm_head.weight\"])\n",
+        "only some files have this second name",
+    ),
+    "a division by temperature 0": Slip(
+        "17_capstone", "17.4",
+        "def write(step, ids, new, temperature, top_p, draws):\n"
+        "    logits, cache = step(ids, None)\n"
+        "    out = [int(t) for t in ids]\n"
+        "    for draw in draws[:new]:\n"
+        "        z = np.asarray(logits)[-1] / temperature\n"
+        "        p = np.exp(z - z.max()); p /= p.sum()\n"
+        "        order = np.argsort(-p)\n"
+        "        k = (np.cumsum(p[order]) < top_p).sum() + 1\n"
+        "        kept = p[order[:k]] / p[order[:k]].sum()\n"
+        "        t = int(order[min(k - 1, (np.cumsum(kept) <= draw).sum())])\n"
+        "        out.append(t)\n"
+        "        logits, cache = step(np.array([t]), cache)\n"
+        "    return np.array(out)\n",
+        "if logits are divided by 0",
+    ),
+    "a curve of losses alone": Slip(
+        "17_capstone", "17.5",
+        "def report():\n"
+        "    curve = [3.1, 2.0, 1.5, 1.2, 1.1]\n"
+        "    return {'text': 30_000 * 'a', 'curve': curve, 'paragraph': 300 * 'a'}\n",
+        "one of yours is a float", "no len()",
+    ),
+    "a batch cut like one text": Slip(
+        "17_capstone", "17.8",
+        "def loss(logits, ids):\n"
+        "    z, t = logits[:-1], ids[1:]\n"
+        "    m = z.max(-1, keepdims=True)\n"
+        "    lp = z - m - np.log(np.exp(z - m).sum(-1, keepdims=True))\n"
+        "    return -np.mean([lp[i, t[i]] for i in range(len(t))])\n",
+        "the tokens of the next text",
+    ),
+    "KV heads by the wrong quotient": Slip(
+        "18_llama", "18.5",
+        "def repeat_kv(x, heads):\n"
+        "    g = x.shape[-3]\n"
+        "    index = [i // g for i in range(heads)]\n"
+        "    return np.take(x, index, axis=-3)\n",
+        "divide i by h // g",
+    ),
+    "x divided, the mean still in it": Slip(
+        "11_block", "11.1",
+        "def layer_norm(x, gain, bias, eps):\n"
+        "    var = x.var(-1, keepdims=True)\n"
+        "    normed = x / np.sqrt(var + eps)\n"
+        "    return normed * gain + bias\n",
+        "Layer norm divides what remains after the mean", "RMS norm",
+    ),
+    "a first matrix of the other shape": Slip(
+        "11_block", "11.3",
+        "def larger():\n"
+        "    w_1 = np.array([[1, -1], [0, 1], [0, -1]])\n"
+        "    return w_1, np.zeros(3), np.array([[1], [1], [-1]]), np.zeros(1)\n",
+        "`w_1` must have the shape (2, d_hidden); yours has (3, 2)", "the columns are 2",
+    ),
+    "a bias of ten that the ReLU does not reach": Slip(
+        "11_block", "11.3",
+        "def larger():\n"
+        "    big = 10.0\n"
+        "    w_1 = np.array([[1.0, 0.0], [-1.0, 1.0]])\n"
+        "    b_1 = np.array([0.0, big])\n"
+        "    w_2 = np.ones((2, 1))\n"
+        "    b_2 = np.array([-big])\n"
+        "    return w_1, b_1, w_2, b_2\n",
+        "A number more negative than your constant",
+    ),
+    "the residual stream shrunk with what is added": Slip(
+        "11_block", "11.8",
+        "def stream_variance(start, added, blocks, scaled):\n"
+        "    v = start\n"
+        "    for i in range(2 * blocks):\n"
+        "        v = v + added\n"
+        "        if scaled:\n"
+        "            v = v / (2 * blocks)\n"
+        "    return v\n",
+        "so what had come in before was shrunk again",
+    ),
+    "an embedding assigned to the weight": Slip(
+        "12_gpt2", "12.3",
+        "def tie(words):\n"
+        "    head = nn.Linear(words.embedding_dim, words.num_embeddings, bias=False)\n"
+        "    head.weight = words\n"
+        "    return head\n",
+        "assign `words.weight`", "its transpose for example",
+    ),
+    "logits rolled the other way": Slip(
+        "12_gpt2", "12.5",
+        "def find_shift(loss, vocab):\n"
+        "    rng = np.random.default_rng(0)\n"
+        "    ids = rng.integers(0, vocab, 200)\n"
+        "    results = {}\n"
+        "    for s in (-1, 0, 1, 2):\n"
+        "        logits = 50.0 * np.eye(vocab)[np.roll(ids, s)]\n"
+        "        results[s] = loss(logits, ids)\n"
+        "    return min(results, key=results.get)\n",
+        "You counted shifts in the other direction", "has the wrong sign",
+    ),
+    "the largest of three losses": Slip(
+        "12_gpt2", "12.5",
+        "def find_shift(loss, vocab):\n"
+        "    ids = np.random.default_rng(1).integers(vocab, size=100)\n"
+        "    tries = [-1, 0, 1]\n"
+        "    values = [loss(30 * np.eye(vocab)[np.roll(ids, -s)], ids) for s in tries]\n"
+        "    return tries[int(np.argmax(values))]\n",
+        "of your 3 losses",
+    ),
+    "weights added up in the order of the vocabulary": Slip(
+        "12_gpt2", "12.7",
+        "def nucleus(logits, p):\n"
+        "    probs = softmax(logits)\n"
+        "    c = probs.cumsum(-1)\n"
+        "    kept = np.where(c - probs < p, probs, 0)\n"
+        "    return kept / kept.sum(-1, keepdims=True)\n",
+        "You added the weights up in the order of the vocabulary",
+    ),
+    "degrees, and the floor on the whole peak": Slip(
+        "13_training", "13.1",
+        "def learning_rate(step, steps, warmup, peak, floor):\n"
+        "    if step < warmup:\n"
+        "        return peak * (step + 1) / warmup\n"
+        "    t = (step - warmup + 1) / (steps - warmup)\n"
+        "    return floor + peak * (1 + math.cos(180 * t)) / 2\n",
+        "math.cos takes radians",
+    ),
+    "a norm without its root, and a step up": Slip(
+        "13_training", "13.5",
+        "def update(weights, parts, longest, rate):\n"
+        "    mean = [sum(p[i] for p in parts) / len(parts) for i in range(len(weights))]\n"
+        "    size = sum((g ** 2).sum() for g in mean)\n"
+        "    if size > longest:\n"
+        "        mean = [g * longest / size for g in mean]\n"
+        "    return [w + rate * g for w, g in zip(weights, mean)]\n",
+        "Your factor is not min(1, longest / norm)",
+    ),
+    "two words without their s": Slip(
+        "13_training", "13.8",
+        'checkpoint = {"weights", "first moment", "second moment", "step", "generator state"}\n',
+        "a word that is not one of the nine", "You left out what moves the weights",
+    ),
+    "the crossing point counted up to, with one matrix": Slip(
+        "14_cost", "14.2",
+        "def crossover(d_model, d_ff):\n"
+        "    n = 1\n"
+        "    while 2 * n * n * d_model < 4 * n * d_model ** 2 + n * d_model * d_ff:\n"
+        "        n += 1\n"
+        "    return n\n",
+        "You counted one matrix of the feed-forward network",
+    ),
+    "one maximum, and no scaling": Slip(
+        "14_cost", "14.5",
+        "def tiled(q, k, v, columns):\n"
+        "    m, l, o = -np.inf, 0.0, 0.0\n"
+        "    for i in range(0, k.shape[0], columns):\n"
+        "        s = q @ k[i:i + columns].T\n"
+        "        new = max(m, s.max())\n"
+        "        a = np.exp(m - new)\n"
+        "        e = np.exp(s - new)\n"
+        "        l = l * a + e.sum(1, keepdims=True)\n"
+        "        o = o * a + e @ v[i:i + columns]\n"
+        "        m = new\n"
+        "    return o / l\n",
+        "You keep one maximum for all queries", "high scores do not overflow",
+    ),
+    "KV heads summed by einsum": Slip(
+        "14_cost", "14.6",
+        "def share(q, k, v):\n"
+        '    s = np.einsum("hqd,gkd->hqk", q, k) / np.sqrt(q.shape[-1])\n'
+        "    e = np.exp(s - s.max(-1, keepdims=True))\n"
+        "    w = e / e.sum(-1, keepdims=True)\n"
+        '    return np.einsum("hqk,gkd->hqd", w, v)\n',
+        "the keys or the values of all KV heads, added up",
+    ),
+    "the first values for all heads": Slip(
+        "14_cost", "14.6",
+        "def share(q, k, v):\n"
+        "    k = np.repeat(k, len(q) // len(k), axis=0)\n"
+        "    s = np.matmul(q, np.swapaxes(k, 1, 2)) / np.sqrt(k.shape[2])\n"
+        "    e = np.exp(s - s.max(2, keepdims=True))\n"
+        "    return np.matmul(e / e.sum(2, keepdims=True), v[0])\n",
+        "the keys of one KV head and the values of another",
+    ),
+    "slices multiplied in the other order": Slip(
+        "09_multi_head", "9.8",
+        "def value_rank(w_v, w_o, heads, head):\n"
+        "    V = np.split(w_v, heads, axis=1)[head]\n"
+        "    O = np.split(w_o, heads, axis=0)[head]\n"
+        "    s = np.linalg.svd(O @ V, compute_uv=False)\n"
+        "    return int(sum(s > 1e-6 * max(s)))\n",
+        "put its columns of W_v on the left", "one of the two slices",
+    ),
+    "rank with NumPy's own threshold": Slip(
+        "09_multi_head", "9.8",
+        "def value_rank(w_v, w_o, heads, head):\n"
+        "    V = np.split(w_v, heads, axis=1)[head]\n"
+        "    O = np.split(w_o, heads, axis=0)[head]\n"
+        "    return int(np.linalg.matrix_rank(V @ O))\n",
+        "Your threshold is too low", "one of the two slices",
+    ),
+    "rank with a fixed threshold": Slip(
+        "09_multi_head", "9.8",
+        "def value_rank(w_v, w_o, heads, head):\n"
+        "    d = len(w_v) // heads\n"
+        "    c = slice(head * d, (head + 1) * d)\n"
+        "    return int(np.linalg.matrix_rank(w_v[:, c] @ w_o[c], tol=1e-6))\n",
+        "what is below a fixed number",
+    ),
+    "axis 1 where the keys are the last axis": Slip(
+        "07_self_attention", "7.3",
+        "def self_attention(x, w_q, w_k, w_v):\n"
+        "    q, k, v = x @ w_q, x @ w_k, x @ w_v\n"
+        "    s = q @ np.swapaxes(k, -2, -1) / np.sqrt(w_k.shape[1])\n"
+        "    e = np.exp(s - s.max(axis=1, keepdims=True))\n"
+        "    return e / e.sum(axis=1, keepdims=True) @ v\n",
+        "a sentence comes out the same in a batch as alone", "never meet",
+    ),
+    "largest scores compared, not where they stand": Slip(
+        "10_cross_attention", "10.7",
+        "def share_changed(decode, memory):\n"
+        "    full, empty = decode(memory), decode(np.zeros(memory.shape))\n"
+        "    return np.mean(full.max(-1) != empty.max(-1))\n",
+        "any of them or the largest", "any of its scores",
+    ),
+    "a thousandth added before the logarithm": Slip(
+        "06_softmax", "6.7",
+        "def entropy(weights):\n"
+        "    return -np.sum(weights * np.log(weights + 1e-3), axis=-1)\n",
+        "added a small number to the weights",
+    ),
+    "each product in place of the one before": Slip(
+        "07_self_attention", "7.1",
+        "def mix(weights, values):\n"
+        "    out = []\n"
+        "    for w in weights:\n"
+        "        for j, v in enumerate(values):\n"
+        "            row = w[j] * v\n"
+        "        out.append(row)\n"
+        "    return np.array(out)\n",
+        "the last weight times the last value",
+    ),
+    "the first query in every turn": Slip(
+        "07_self_attention", "7.2",
+        "def attention(q, k, v):\n"
+        "    out = []\n"
+        "    for i in range(len(q)):\n"
+        "        s = np.array([np.dot(q[0], kj) for kj in k])\n"
+        "        e = np.exp(s - s.max())\n"
+        "        out.append((e / e.sum()) @ v)\n"
+        "    return np.array(out)\n",
+        "Every row of your output is that of the first query",
+    ),
+    "weights from distances by a softmax": Slip(
+        "07_self_attention", "7.5",
+        "def recover_weights(output, values):\n"
+        "    d = ((output[:, None] - values[None]) ** 2).sum(-1)\n"
+        "    e = np.exp(-d)\n"
+        "    return e / e.sum(-1, keepdims=True)\n",
+        "from the distances to the values", "1 / distance",
+    ),
+    "one equation too few": Slip(
+        "07_self_attention", "7.5",
+        "def recover_weights(output, values):\n"
+        "    return np.linalg.solve(values.T, output.T).T\n",
+        "The missing one: the weights sum to 1",
+    ),
+    "key positions round the edge": Slip(
+        "07_self_attention", "7.8",
+        "def same_rotary_score(query, key, n):\n"
+        "    m = np.zeros((n, n), dtype=bool)\n"
+        "    for i in range(n):\n"
+        "        m[i, (i - query + key) % n] = True\n"
+        "    return m\n",
+        "a key position below 0 or above n - 1",
+    ),
+    "causal and looking ahead exchanged": Slip(
+        "08_masking", "8.7",
+        "def is_causal(f, x):\n"
+        "    base = f(x)\n"
+        "    leak = False\n"
+        "    for t in range(1, len(x)):\n"
+        "        y = x.copy(); y[t] = -y[t] + 1\n"
+        "        leak = leak or not np.allclose(f(y)[:t], base[:t])\n"
+        "    return leak\n",
+        "You return True for a function that looks ahead",
+    ),
+    "losses added in a loop": Slip(
+        "08_masking", "8.8",
+        "def next_token_loss(logits, tokens, real):\n"
+        "    total = 0.0\n"
+        "    for i in range(len(tokens) - 1):\n"
+        "        if real[i + 1]:\n"
+        "            total += np.logaddexp.reduce(logits[i]) - logits[i][tokens[i + 1]]\n"
+        "    return total\n",
+        "divide by the number of real labels",
+    ),
+    "labels by a roll": Slip(
+        "08_masking", "8.8",
+        "import torch\n"
+        "def next_token_loss(logits, tokens, real):\n"
+        "    L = torch.as_tensor(np.array(logits, float))\n"
+        "    t = torch.as_tensor(np.roll(tokens, -1)).long()\n"
+        "    r = torch.as_tensor(np.roll(real, -1))\n"
+        "    return torch.nn.functional.cross_entropy(L[r], t[r]).item()\n",
+        "the last position the first token as its label",
+    ),
+    "one mask, and a maximum of forbidden scores": Slip(
+        "08_masking", "8.6",
+        "def run_stack(x, projections, mask):\n"
+        "    def layer(x, w, m):\n"
+        "        q, k, v = x @ w[0], x @ w[1], x @ w[2]\n"
+        "        s = q @ k.T / np.sqrt(q.shape[1])\n"
+        "        e = np.exp(s - s.max(1, keepdims=True)) * m\n"
+        "        t = e.sum(1, keepdims=True)\n"
+        "        return x + e / np.where(t == 0, 1, t) @ v\n"
+        "    for i, w in enumerate(projections):\n"
+        "        x = layer(x, w, mask if i == 0 else np.ones_like(mask))\n"
+        "    return x\n",
+        "You used the mask only in the first layer", "none of your steps",
+    ),
+    "layers side by side, and bare exponentials": Slip(
+        "08_masking", "8.6",
+        "def run_stack(x, projections, mask):\n"
+        "    h = x.copy()\n"
+        "    for w_q, w_k, w_v in projections:\n"
+        "        s = (x @ w_q) @ (x @ w_k).T / np.sqrt(x.shape[1])\n"
+        "        e = np.where(mask, np.exp(s), 0)\n"
+        "        t = e.sum(1, keepdims=True)\n"
+        "        h = h + np.divide(e, t, out=np.zeros_like(e), where=t > 0) @ (x @ w_v)\n"
+        "    return h\n",
+        "the layers run side by side", "none of your steps",
     ),
 }  # fmt: skip
 

@@ -17,6 +17,13 @@ ATTEND = (
     "    return e / e.sum(-1, keepdims=True)\n"
 )
 SLIPS = {
+    ("11.3", "shifted above 0 by a million"): (
+        "def larger():\n    w = np.array([[1.0, 0], [-1, 1]])\n"
+        "    return w, np.array([0, 1e6]), np.ones((2, 1)), np.array([-1e6])"
+    ),
+    ("12.3", "a function for the linear layer"): (
+        "def tie(words):\n    return lambda x: x @ words.weight.T"
+    ),
     ("3.5", "a difference in one direction"): (
         "def parts_twins(method, x, first, second):\n    y = method(x)\n"
         "    return bool((y[second] - y[first]).max() > 1e-8)"
@@ -30,6 +37,16 @@ SLIPS = {
         "    for t in candidates:\n        called = distances < t\n"
         "        q = (~same)[~called].mean() if (~called).any() else 0\n"
         "        if q > best:\n            best, where = q, t\n    return where"
+    ),
+    ("3.7", "equal to the threshold is right on both sides"): (
+        "def best_threshold(distances, same, candidates):\n"
+        "    ones, others = distances[same], distances[~same]\n"
+        "    return max(candidates, key=lambda t: (ones <= t).mean() + (others >= t).mean())"
+    ),
+    ("2.4", "components that cancel taken for zeros"): (
+        "def cosine(a, b):\n    if sum(a) == 0 or np.linalg.norm(b) == 0:\n"
+        "        raise ValueError('all zeros')\n"
+        "    return a @ b / np.linalg.norm(a) / np.linalg.norm(b)"
     ),
     ("4.5", "a search for the largest score that begins at 0"): (
         "def attends_to(grid, words, queries_in):\n"
@@ -250,6 +267,10 @@ SLIPS = {
         ATTEND + "kept = {}\ndef attention(q, k, v):\n    key = q.shape, k.shape, v.shape\n"
         "    if key not in kept:\n"
         "        kept[key] = weigh(q @ k.T / q.shape[-1] ** 0.5) @ v\n    return kept[key]"
+    ),
+    ("8.7", "outputs of shorter texts compared exactly"): (
+        "def is_causal(f, x):\n    whole = f(x)\n"
+        "    return all(np.array_equal(whole[:t], f(x[:t])) for t in range(1, len(x)))"
     ),
     ("8.7", "only the first two positions tried"): (
         "def is_causal(f, x):\n    before = f(x)\n    for n in (1, 2):\n        y = x.copy()\n"
