@@ -16,6 +16,7 @@ ONE_HOT = re.compile(r"\b(eye|identity|one_hot)\(")
 SHAPE_ALONE = re.compile(r"does `\.(squeeze|unsqueeze|reshape|view|copy|clone|ravel)` belong")
 LOGARITHM = re.compile(r"\blog(\d+|_softmax)?\(")
 OF_INDICES = {"indices", "nonzero", "unravel_index", "where"}  # the rows come first
+SIGN = re.compile(r"is the sign of|sides of `[-/]` comes|does the `-` belong|or 1 minus it")
 MOVED = "this line is in the loop; should it come once"
 
 
@@ -147,6 +148,17 @@ def _within_squeezes(statements: Sequence[ast.stmt]) -> set[int]:
     ]
     inner = (part for call in calls for argument in call.args for part in ast.walk(argument))
     return {id(node) for node in (*calls, *inner)}
+
+
+def sign_rank(edit: Edit) -> tuple[bool, tuple[int, ...]]:
+    """What orders changes that turn a sign: a difference before all else, and the last line."""
+    return "sides of `-` comes" in edit.question, edit.lines
+
+
+def is_of_sign(edit: Edit) -> bool:
+    """Whether a change turns a sign, which may be turned wherever it passes by."""
+    turned = edit.kind == "functions_of" and edit.text.startswith("abs(")
+    return turned or bool(SIGN.search(edit.question))
 
 
 def needs_the_whole(edit: Edit) -> bool:

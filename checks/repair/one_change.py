@@ -12,14 +12,19 @@ import ast
 import contextlib
 import io
 import itertools
-import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from checks.differences.entries import listed
-from checks.repair.doubtful import binds_side_by_side, is_last_resort, needs_the_whole
+from checks.repair.doubtful import (
+    binds_side_by_side,
+    is_last_resort,
+    is_of_sign,
+    needs_the_whole,
+    sign_rank,
+)
 from checks.repair.edits import Edit
 from checks.repair.growth import may_overfill
 from checks.repair.rewriting import Definition, definition_of, value_definition
@@ -40,7 +45,6 @@ LONGEST = 70  # letters of a line
 GUESSED = {  # what is put in is guessed, so that several guesses may be right by accident
     "functions", "missing_parts", "missing_factors", "functions_of",
 }  # fmt: skip
-SIGN = re.compile(r"is the sign of|sides of `[-/]` comes|does the `-` belong|or 1 minus it")
 Repair = tuple[str, tuple[Edit, ...]]  # what becomes right, and by which changes
 
 
@@ -138,14 +142,9 @@ def _as_good(search: Search, edit: Edit) -> Iterator[Edit]:
     A sign is turned wherever it passes by, and a number that stands twice may be wrong there twice.
     """
     for other in search.changes():
-        alike = other.question == edit.question or (_is_of_sign(other) and _is_of_sign(edit))
+        alike = other.question == edit.question or (is_of_sign(other) and is_of_sign(edit))
         if alike and other.lines != edit.lines and search.is_right_with(other):
             yield other
-
-
-def _is_of_sign(edit: Edit) -> bool:
-    turned = edit.kind == "functions_of" and edit.text.startswith("abs(")
-    return turned or bool(SIGN.search(edit.question))
 
 
 def _spoils(search: Search, edit: Edit) -> bool:
@@ -173,8 +172,10 @@ def _says_another(search: Search, edit: Edit) -> bool:
     mistake is that an argument was changed, and names that are bound side by side to other values
     stand for the wrong things.
     """
-    if _is_of_sign(edit) and any(other.lines > edit.lines for other in _as_good(search, edit)):
-        return True  # the sign that a name speaks of is the last that is turned
+    if is_of_sign(edit) and any(
+        sign_rank(other) > sign_rank(edit) for other in _as_good(search, edit)
+    ):
+        return True  # the sign that a name speaks of is that of the last difference
     if binds_side_by_side(edit):
         return True
     if edit.kind == "other_names" and any(seen.outcome.changed for seen in search.compared):
