@@ -177,7 +177,7 @@ def own_report(report: Any) -> Any:
     curve = report["curve"]
     data = text.encode()
     known, new = data[: len(data) * 9 // 10], data[len(data) * 9 // 10 :]
-    last = curve[-1][2]
+    last = curve[-1][2] if curve else math.nan
     pairs = bigram_loss(known, new)
     place = "above" if last > pairs else "below"
     copied = any(paragraph[i : i + 80] in text for i in range(0, len(paragraph) - 79, 20))
@@ -191,6 +191,9 @@ def own_report(report: Any) -> Any:
         "its letters": "like those of the text" if like else "not like those of the text",
         "its words": "copied from the text" if copied else "its own",
     }
+    if not curve:
+        return Measured(words | {"two losses": "none", "last validation loss": "none"},
+                        "`curve` is empty.")  # fmt: skip
     last_words = f"Your last validation loss is {last:.2f} nats per byte"
     return Measured(words, f"{last_words}; counting pairs of bytes gives {pairs:.2f}.")
 

@@ -53,6 +53,7 @@ ENTRY = [
     Wrong("M464", lambda grid, query, key, side: grid[query, key]),
     Wrong("M464", lambda grid, query, key, side: grid[key, query]),
     Wrong("M465", lambda grid, query, key, side: entry(grid, query - 1, key - 1, side)),
+    Wrong("M1300", lambda grid, query, key, side: entry(grid, query, slice(None), side).max()),
     Wrong("M466", lambda grid, query, key, side: (grid[query, key] + grid[key, query]) / 2),
     Wrong("M466", lambda grid, query, key, side: grid[query, key] + grid[key, query]),
 ]

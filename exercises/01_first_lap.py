@@ -100,7 +100,19 @@ def slices(q, k, v, window):
     return np.array(rows)
 
 
+def ends_before_itself(nobody):
+    """The window without the token; `nobody` is the sum where no key is left."""
+
+    def weigh(powers):
+        total = powers.sum(-1, keepdims=True)
+        return powers / np.where(total == 0, nobody, total)
+
+    return changed(allowed=lambda n, w: last_few(n, w) - np.eye(n), weigh=weigh)
+
+
 CAUSAL_WRONG = [
+    Wrong("M1304", ends_before_itself(1)),
+    Wrong("M1304", ends_before_itself(np.nan)),
     Wrong("M1200", slices),
     Wrong("M01", changed(scale=1.0)),
     Wrong("M02", lambda q, k, v, w: attend_nearby(q, k, v, w, scale=1 / k.shape[-1])),

@@ -84,6 +84,8 @@ TABLE_GRADIENT = [
     Wrong("M734+M735", lambda ids, dx, vocab: _placed(ids, dx, vocab) / len(ids)),
     Wrong("M200", lambda ids, dx, vocab: table_gradient(ids, dx, vocab).T),
     Wrong("M201", lambda ids, dx, vocab: table_gradient(ids - 1, dx, vocab)),
+    Wrong("M1301", lambda ids, dx, vocab: table_gradient(ids, dx[ids], vocab)),
+    Wrong("M1301+M734", lambda ids, dx, vocab: _placed(ids, dx[ids], vocab)),
     Wrong("M1259", lambda ids, dx, vocab: np.eye(vocab)[ids].sum(0)[:, None] * dx.sum(0)),
     Wrong("M1259", lambda ids, dx, vocab: np.eye(vocab)[ids].max(0)[:, None] * dx.sum(0)),
     Wrong("M202", lambda ids, dx, vocab: np.zeros((vocab, 1)) + dx.sum(0)),
@@ -166,6 +168,8 @@ def pair_cases(rng):
             (np.array([m, n, -m - n]), np.array([1.0, -3.0, 2.0])),
             about="the components of each vector add up to 0",
         ),
+        Case((np.array([3e-9, 0, 4e-9]), rng.normal(size=3)), about="a is tiny, but not zero"),
+        Case((rng.normal(size=3), np.array([0, 4e-9, 3e-9])), about="b is tiny, but not zero"),
         Case((rng.normal(size=7), np.zeros(7)), about="b is all zeros"),
         Case((np.zeros(7), rng.normal(size=7)), about="a is all zeros"),
     ]
@@ -213,7 +217,14 @@ def _refuses_a_sum_of_0(a, b):
     return functional.cosine(a, b)
 
 
+def _refuses_tiny(a, b):
+    if np.allclose(a, 0) or np.allclose(b, 0):
+        raise ValueError("a vector of zeros has no direction")
+    return functional.cosine(a, b)
+
+
 COSINE = [
+    Wrong("M1292", _refuses_tiny),
     Wrong("M1107", _none_of_no_component(functional.cosine)),
     Wrong("M1205", _refuses_perpendicular),
     Wrong("M1260", _refuses_a_sum_of_0),
@@ -330,7 +341,8 @@ def _nearest_above_0(word, table):
 
 
 NEAREST_OTHERS = [
-    Wrong("M1100", _begun_at_0(_nearest_above_0, nothing)) for nothing in (None, 0, -1)
+    *(Wrong("M1100", _begun_at_0(_nearest_above_0, nothing)) for nothing in (None, 0, -1)),
+    Wrong("M1305", lambda word, table: int(np.argsort(-_dot(table, table[word]))[1])),
 ]
 
 

@@ -277,6 +277,14 @@ def _signed_the_other_way(method, x, first, second):
     return _signed(method, x, second, first)
 
 
+def _signed_sum(sign):
+    def answer(method, x, first, second):
+        y = method(x).sum(1)
+        return bool(sign * (y[first] - y[second]) > 1e-9)
+
+    return answer
+
+
 def _in_sum(method, x, first, second):
     y = method(x).sum(1)
     return not np.isclose(y[first], y[second])
@@ -305,6 +313,7 @@ TWINS = [
     Wrong("M1181", _exactly),
     Wrong("M1262", _signed),
     Wrong("M1262", _signed_the_other_way),
+    *(Wrong("M1262", _signed_sum(sign)) for sign in (1, -1)),
     Wrong("M288", lambda method, x, i, j: not np.allclose(method(x)[1], method(x)[4])),
     Wrong("M288", _in_length),
     Wrong("M288", _order_matters),

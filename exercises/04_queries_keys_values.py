@@ -71,6 +71,16 @@ def token_scores(x, w_q, w_k):
     return all_scores(x @ w_q, x @ w_k)
 
 
+def by_letters(with_batch):
+    """The scores by an einsum that knows one batch axis at most."""
+
+    def answer(x, w_q, w_k):
+        letters = "id,dk,jc,ck->ij" if x.ndim == 2 else with_batch
+        return np.einsum(letters, x, w_q, x, w_k)
+
+    return answer
+
+
 def token_cases(rng):
     def draw(*leading, n, d_model, d_k):
         about = f"n = {n}, d_model = {d_model}, d_k = {d_k}"
@@ -199,6 +209,8 @@ LOOKUP_WRONG = [
     Wrong("M748", lambda query, keys, values, nothing:
           np.exp(keys @ query) @ values / (nothing + np.exp(keys @ query).sum())),
     Wrong("M748", lambda query, keys, values, nothing: soft_lookup(query, keys, values, 0.0)),
+    Wrong("M1303", lambda query, keys, values, nothing:
+          soft_lookup(query, keys, values, nothing * query.sum())),
 ]  # fmt: skip
 
 # 4.7 ----------------------------------------------------------------------------------------
@@ -239,7 +251,7 @@ def two_matrices(answer, case):
     fits = all(len(shape) == 2 and shape[0] == len(case.args[0]) for shape in shapes)
     if fits and shapes[0] == shapes[1]:
         return True
-    return f"your shapes are {shapes[0]} and {shapes[1]}, and d_model is {len(case.args[0])}"
+    return f"the shapes are {shapes[0]} and {shapes[1]}, and d_model is {len(case.args[0])}"
 
 
 def not_one_matrix(answer, case):
@@ -394,6 +406,8 @@ EXERCISE = Exercise(
                     "M1008",
                     lambda x, w_q, w_k: np.einsum("...id,dc,ed,...je->...ij", x, w_q, w_k, x),
                 ),
+                Wrong("M1302", by_letters("bid,dk,ajc,ck->bij")),
+                Wrong("M1302", by_letters("bid,dk,bjc,ck->ij")),
             ],
             read=f"{PAGE}#one-score-then-all-of-them",
         ),
@@ -407,8 +421,8 @@ EXERCISE = Exercise(
             reference=attends_to,
             cases=grid_cases,
             wrong=[
-                Wrong("M84", lambda grid, words, side: attends_to(grid, words, "rows")),
-                Wrong("M84", lambda grid, words, side: attends_to(grid, words, "columns")),
+                Wrong("M464", lambda grid, words, side: attends_to(grid, words, "rows")),
+                Wrong("M464", lambda grid, words, side: attends_to(grid, words, "columns")),
                 Wrong("M84", lambda grid, words, side: attends_to(grid.T, words, side)),
                 Wrong("M1109", keys_first),
                 Wrong("M1110", indices_for_words),

@@ -524,6 +524,8 @@ EXERCISE = Exercise(
                 Wrong("M126", lambda d, heads, bias: heads * 4 * d * (d + bias)),
                 Wrong("M126", lambda d, heads, bias: (3 * heads + 1) * d * d + bias * 4 * d),
                 Wrong("M127", lambda d, heads, bias: 3 * d * (d + bias)),
+                Wrong("M125+M127", lambda d, heads, bias: 3 * d * d),
+                Wrong("M1293", lambda d, heads, bias: 3 * d * d + 4 * d * bias),
                 Wrong("M679", lambda d, heads, bias: 4 * d * d + bias * (3 * (d // heads) + d)),
                 Wrong("M679", lambda d, heads, bias: 4 * d * d + bias * 4 * (d // heads)),
                 Wrong("M125", lambda d, heads, bias: 4 * d * d),
@@ -557,6 +559,8 @@ EXERCISE = Exercise(
                 Wrong("M1062", lambda w_v, w_o, heads, head: rank_of(rows_of(w_o, heads)[head])),
                 Wrong("M1062", lambda w_v, w_o, heads, head: rank_of(
                     rows_of(w_o, heads)[head], above=1e-14)),
+                Wrong("M1062", lambda w_v, w_o, heads, head: min(
+                    rank_of(rows_of(w_v.T, heads)[head]), rank_of(rows_of(w_o, heads)[head]))),
                 Wrong("M1063", rank_by_eigenvalues),
                 Wrong("M128", lambda *args: rank_of(value_map(*args), above=0)),
                 Wrong("M1289", lambda *args: rank_of(value_map(*args), above=1e-14)),

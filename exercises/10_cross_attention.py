@@ -227,6 +227,7 @@ MASK_WRONG = [
     Wrong("M312", hidden(for_all(lambda lengths: lengths.max()))),
     Wrong("M312", hidden(for_all(lambda lengths: lengths[0]))),
     Wrong("M316", hidden(lambda q, k, n: real(q, k, n + 1))),
+    Wrong("M1294", hidden(lambda q, k, n: real(q, k, n)[..., ::-1])),
     Wrong("M01", lambda q, k, v, n: hidden(real)(q * np.sqrt(q.shape[-1]), k, v, n)),
     Wrong("M20", hidden(real, fill=0.0)),
     Wrong("M21", hidden(real, fill="after")),
@@ -400,6 +401,13 @@ RATE_WRONG = [
     Wrong("M138", lambda a, s, p: 1 - 2 * (a & s).sum() / (a.sum() + s.sum())),
     Wrong("M139", lambda a, s, p: 1 - (a & p).sum() / a.sum()),
     Wrong("M139+M151", lambda a, s, p: (a & p).sum() / a.sum()),
+    Wrong("M1296", lambda a, s, p: 1 - (a & p).sum() / (a.sum() + s.sum())),
+    Wrong("M1296", lambda a, s, p: 1 - (a & s).sum() / (a.sum() + s.sum())),
+    Wrong(
+        "M1297",
+        lambda a, s, p: np.mean(1 - ((a & s).sum(1) + (a & p).sum(1)) / (a.sum(1) + s.sum(1))),
+    ),
+    Wrong("M1298", lambda a, s, p: 1 - (s.sum() + p.sum()) / (a.sum() + s.sum())),
     Wrong("M331", lambda a, s, p: 1 - (a & s).sum() / a.sum()),
     Wrong("M331+M151", lambda a, s, p: (a & s).sum() / a.sum()),
     Wrong("M150", lambda a, s, p: 1 - (a & s).sum() / s.sum()),
@@ -444,6 +452,8 @@ ABLATION_WRONG = [
         decode(memory).argmax(-1) == decode(0 * memory).argmax(-1))),
     Wrong("M154", lambda decode, memory: np.mean(
         decode(memory).argmax(-1) != decode(memory[::-1]).argmax(-1))),
+    Wrong("M1299", lambda decode, memory: float(
+        decode(memory).argmax() != decode(0 * memory).argmax())),
     Wrong("M319", lambda decode, memory: np.mean(
         decode(memory).argmax(0) != decode(0 * memory).argmax(0))),
     *(Wrong(idea, lambda decode, memory, axis=axis: np.sum(
@@ -492,6 +502,7 @@ EXERCISE = Exercise(
             wrong=[
                 Wrong("M135", with_the_last_word),
                 Wrong("M1130", the_best_score),
+                Wrong("M1306", lambda *args: []),
                 Wrong("M136", reading_again),
                 Wrong("M137", lambda encode, step, source, end, longest: greedy(
                     encode, step, source, None, longest)),

@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from array_api_compat import array_namespace
 
-from checks import Case, Exercise, Task, Wrong
+from checks import Case, Exercise, Law, Task, Wrong
 from checks.drivers import through_relu
+from checks.run.plain_data import is_tensor
 from exercises.frames import (
     FRAMES,
     first_change_lost,
@@ -165,6 +166,7 @@ LAYERS_WRONG = [
     Wrong("M863", lambda w_1, b_1, w_2, b_2: Linear(w_1 @ w_2, (b_1 + b_2) @ w_2)),
     Wrong("M863", lambda w_1, b_1, w_2, b_2: Linear(w_1 @ w_2, b_1.sum() + b_2)),
     Wrong("M863", summed_where_they_do_not_fit),
+    Wrong("M1318", lambda w_1, b_1, w_2, b_2: Linear(w_1 @ w_2, b_1.sum() * w_2.sum(0) + b_2)),
     Wrong("M864", other_order),
     Wrong("M864", lambda w_1, b_1, w_2, b_2: Linear(w_2 @ w_1, b_1 @ w_2 + b_2)),
     Wrong("M864", lambda w_1, b_1, w_2, b_2: Linear(w_2 @ w_1, b_1 @ w_1 + b_2)),
@@ -211,8 +213,10 @@ LARGER_WRONG = [
     Wrong("M866", network([[0.5, 0.5, 0.5], [0.5, -0.5, 0.5]], [[1], [1], [0]])),
     Wrong("M866", network([[1, 1, -1], [1, -1, 1]], [[0.5], [0.5], [0.5]])),
     Wrong("M1140", network([[1, -1, 1, -1], [1, -1, -1, 1]], [[1], [-1], [1], [1]])),
-    Wrong("M867", network([[1, 0, 0], [-1, 1, -1]], [[-1], [1], [-1]])),
-    Wrong("M867", network([[-1, 1, -1], [1, 0, 0]], [[-1], [1], [-1]])),
+    Wrong("M867", network([[1, -1, 1], [0, 0, -1]], [[1], [-1], [-1]])),
+    Wrong("M867", network([[0, 0, -1], [1, -1, 1]], [[1], [-1], [-1]])),
+    Wrong("M1329", network([[1, 0, 0], [-1, 1, -1]], [[-1], [1], [-1]])),
+    Wrong("M1329", network([[-1, 1, -1], [1, 0, 0]], [[-1], [1], [-1]])),
     Wrong("M868", network([[1, -1], [-1, 1]], [[1], [1]])),
     Wrong("M868", network([[1, -1], [-1, 1]], [[0.5], [0.5]])),
     Wrong("M868", network([[1], [-1]], [[1]])),
@@ -286,6 +290,27 @@ def dropout_cases(rng):
             draw(2, 3, 5, rate=0.1, training=True)]  # fmt: skip
 
 
+def takes_its_mask(answer, case):
+    """With one value of `keep` for all numbers, none or all of what comes back are 0."""
+    x, keep = case.args[:2]
+    shape, some = (8, 16), []
+    for value in (True, False):
+        if is_tensor(x):
+            args = x.new_tensor(np.ones(shape)), keep.new_tensor(np.full(shape, value))
+        else:
+            args = np.ones(shape), np.full(shape, value)
+        zeros = np.asarray(answer(*args, 0.5, True)) == 0
+        some.append(zeros.any() and not zeros.all())
+    return not all(some) or (
+        "where `keep` is True for all numbers, some are 0: `keep` is drawn already, and not by you"
+    )
+
+
+def own_mask(x, keep, rate, training):
+    own = np.random.default_rng(0).random(x.shape) >= rate
+    return dropout(x, own, rate, training)
+
+
 def dropped(train, calm=lambda x, rate: x):
     return lambda x, keep, rate, training: train(x, keep, rate) if training else calm(x, rate)
 
@@ -295,6 +320,7 @@ DROPOUT_WRONG = [
     Wrong("M62+M189", lambda x, keep, rate, training: dropout(x, keep, rate, not training)),
     Wrong("M189", lambda x, keep, rate, training: 1 * x),
     Wrong("M189", dropped(lambda x, keep, rate: x / (1 - rate))),
+    Wrong("M1319", own_mask),
     Wrong("M188", dropped(lambda x, keep, rate: x * ~keep / (1 - rate))),
     Wrong("M188+M245", dropped(lambda x, keep, rate: x * ~keep)),
     Wrong("M245", dropped(lambda x, keep, rate: x * keep)),
@@ -474,8 +500,8 @@ LAYER_WRONG = [
     Wrong("M50+M55", layer_wrong(frame=post_norm, activation=relu)),
     Wrong("M50+M246", layer_wrong(frame=post_norm, activation=functional.gelu)),
     Wrong("M34", layer_wrong(frame=times_kept(0, 0))),
-    Wrong("M34", layer_wrong(frame=times_kept(0, 1))),
-    Wrong("M34", layer_wrong(frame=times_kept(1, 0))),
+    Wrong("M1317", layer_wrong(frame=times_kept(0, 1))),
+    Wrong("M1151", layer_wrong(frame=times_kept(1, 0))),
     Wrong("M185", layer_wrong(frame=with_norms(lambda first, second, none: (none, second)))),
     Wrong("M185", layer_wrong(frame=with_norms(lambda first, second, none: (first, none)))),
     Wrong("M244", layer_wrong(frame=with_norms(lambda first, second, none: (first, first)))),
@@ -584,6 +610,8 @@ EXERCISE = Exercise(
         Task(
             id="11.5", name="dropout", title="Drop, and make up for it", difficulty=2, importance=3,
             minutes=8, reference=dropout, cases=dropout_cases, wrong=DROPOUT_WRONG,
+            laws=[Law("M1319", "`keep` alone says what is dropped", takes_its_mask,
+                      own_numbers=True)],
             read=f"{DEEPER}#where-dropout-goes",
         ),
         Task(

@@ -308,6 +308,7 @@ def update_cases(rng):
         of_length(0.8, 0.5),
         of_length(3.0, 2.0),
         of_length(0.3, 0.5),
+        draw(3, [(2,), (3,)], 2.7, "a mean gradient that is short enough"),
     ]
 
 
@@ -321,6 +322,10 @@ def update_parts_clipped(weights, parts, longest, rate):
 
 def summed(parts):
     return [sum(tensors) for tensors in zip(*parts, strict=True)]
+
+
+def over_arrays(parts):
+    return [tensor / len(parts[0]) for tensor in summed(parts)]
 
 
 def clip_sum(weights, parts, longest, rate):
@@ -473,7 +478,7 @@ IN_A_CHECKPOINT = {  # what it means that a word is on the wrong side
     "M966": ("gradients", "activations"),
     "M967": ("learning rate", "losses so far"),
 }
-MISTAKEN = [
+LEFT_OUT = [
     Wrong(idea, CHECKPOINT ^ set(some))
     for idea, words in IN_A_CHECKPOINT.items()
     for count in (1, 2, 3)
@@ -481,7 +486,7 @@ MISTAKEN = [
 ]
 MISSPELLED = {"first moments": "first moment", "second moments": "second moment",
               "weights": "weight", "step": "steps", "generator state": "generator"}  # fmt: skip
-MISTAKEN += [
+SPELLED_OTHERWISE = [
     Wrong("M1316", {MISSPELLED[word] if word in some else word for word in CHECKPOINT})
     for some in (*zip(MISSPELLED), tuple(MISSPELLED)[:2], tuple(MISSPELLED)[:3])
 ]
@@ -675,6 +680,7 @@ EXERCISE = Exercise(
                 Wrong("M275", clip_step),
                 Wrong("M273", lambda *args: update(*args, last=clip_rows)),
                 Wrong("M271", lambda *args: update(*args, joined=summed)),
+                Wrong("M271", lambda *args: update(*args, joined=over_arrays)),
                 Wrong("M271+M275", lambda *args: update(*args, joined=summed, last=by_square)),
                 Wrong("M275+M371", lambda weights, parts, longest, rate: update(
                     weights, parts, longest, -rate, last=by_square)),
@@ -699,11 +705,11 @@ EXERCISE = Exercise(
                 Wrong("M272", lambda losses, tokens: np.exp(losses.mean())),
                 Wrong("M272", lambda losses, tokens: perplexity(losses, 1 / tokens)),
                 *(Wrong("M372", power_of(idea)) for idea in OTHER_POWERS),
-                Wrong("M271", lambda losses, tokens: np.exp((losses * tokens).sum())),
-                Wrong("M271", lambda losses, tokens: np.exp(losses.sum())),
+                Wrong("M1321", lambda losses, tokens: np.exp((losses * tokens).sum())),
+                Wrong("M1321", lambda losses, tokens: np.exp(losses.sum())),
                 Wrong("M1088", lambda losses, tokens: np.exp(losses.sum() / tokens.sum())),
-                Wrong("M271", lambda losses, tokens: np.exp((losses / tokens).sum())),
-                Wrong("M271", lambda losses, tokens: np.exp((losses * tokens).mean())),
+                Wrong("M1321", lambda losses, tokens: np.exp((losses / tokens).sum())),
+                Wrong("M1321", lambda losses, tokens: np.exp((losses * tokens).mean())),
             ],
         ),
         Task(
@@ -726,6 +732,8 @@ EXERCISE = Exercise(
                 Wrong("M278", lambda losses, surprisal: over_spread_of(
                     surprisal, losses, surprisal)),
                 Wrong("M278", unpaired),
+                *(Wrong("M1322", gaps_over(lambda gaps, less=less: np.sqrt(
+                    (gaps**2).sum() / (len(gaps) - less) / len(gaps)))) for less in (0, 1)),
                 Wrong("M278", gaps_over(lambda gaps: 1)),
                 Wrong("M278", gaps_over(lambda gaps: gaps.std(ddof=1))),
                 Wrong("M278", gaps_over(lambda gaps: gaps.std())),
@@ -740,7 +748,7 @@ EXERCISE = Exercise(
         Task(
             id="13.8", name="checkpoint", title="What a checkpoint must hold", difficulty=2,
             importance=4, minutes=5, reference=CHECKPOINT, read=f"{DEEPER}#stop-and-resume",
-            wrong=MISTAKEN,
+            wrong=[*LEFT_OUT, *SPELLED_OTHERWISE],
         ),
         Task(
             id="13.9", name="train", title="Train a model to its lower bound", difficulty=4,

@@ -99,6 +99,15 @@ def divided(*args):
     return maximum, total, mixture / total
 
 
+def key_by_key(maximum, total, mixture, scores, values):
+    """A loop over the keys that rescales the total alone."""
+    for score, value in zip(scores, values, strict=True):
+        maximum, total, mixture = add_tile(
+            maximum, total, mixture, [score], value[None], mixture_by=one
+        )
+    return maximum, total, mixture
+
+
 def mixed_by_scores(maximum, total, mixture, scores, values):
     """The values of the tile weighted by the scores themselves."""
     new, total_now, _ = add_tile(maximum, total, mixture, scores, values)
@@ -189,6 +198,12 @@ def of_the_tile_alone(maximum, total, mixture, scores, values):
     return new, factor * total + p.sum(), factor * mixture + p @ values
 
 
+def last_tile_alone(q, k, v, columns):
+    """What comes where the maximum stays at -inf: exp(-inf) is 0 times all that was kept."""
+    left = (len(k) - 1) // columns * columns
+    return attend(q, k[left:], v[left:]).output
+
+
 def is_right(answer, case):
     came, exact = (np.asarray(f(*case.args)) for f in (answer, tiled))
     return came.shape == exact.shape and bool(np.allclose(came, exact, atol=1e-4))
@@ -273,6 +288,12 @@ def repeated(kept, q):
     return np.repeat(kept, len(q) // len(kept), axis=0)
 
 
+def mean_queries(q, k, v):
+    """One query for each KV head, the mean of its query heads'."""
+    means = q.reshape(len(k), -1, *q.shape[1:]).mean(1)
+    return repeated(attend(means, k, v).output, q)
+
+
 def dealt_values(q, k, v):
     """Keys shared by neighbours, and values dealt out in turn."""
     i = np.arange(len(q))
@@ -308,6 +329,12 @@ def new_unseen(x, positions, w_q, w_k, w_v, keys, values):
     output, *kept = read_on(x, positions, w_q, w_k, w_v, keys, values)
     queries = (x + positions[len(keys) : len(keys) + len(x)]) @ w_q
     return attend(queries, keys, values).output.reshape(output.shape), *kept
+
+
+def one_position(x, positions, w_q, w_k, w_v, keys, values):
+    """The first new token's position for all of them."""
+    same = np.repeat(positions[len(keys) :][:1], len(positions), axis=0)
+    return read_on(x, same, w_q, w_k, w_v, keys, values)
 
 
 def read_on_cases(rng):
@@ -450,6 +477,7 @@ EXERCISE = Exercise(
             read=f"{PAGE}#attention-in-tiles",
             wrong=[
                 Wrong("M299", lambda *args: add_tile(*args, mixture_by=one)),
+                Wrong("M299", key_by_key),
                 Wrong("M94", lambda *args: add_tile(*args, total_by=one)),
                 Wrong("M94+M299", lambda *args: add_tile(*args, total_by=one, mixture_by=one)),
                 Wrong("M173", lambda *args: add_tile(
@@ -486,6 +514,7 @@ EXERCISE = Exercise(
                 Wrong("M320", lambda *args: tiled(*args, step=divided)),
                 Wrong("M176", lambda *args: tiled(*args, divide=False)),
                 Wrong("M323", lambda *args: tiled(*args, last=False)),
+                Wrong("M1323", last_tile_alone),
                 Wrong("M1000", lambda *args: tiled(*args, step=of_the_tile_alone)),
                 Wrong("M1001", one_maximum_for_all),
                 Wrong("M01+M1001", lambda q, *rest: one_maximum_for_all(
@@ -501,6 +530,7 @@ EXERCISE = Exercise(
                 Wrong("M324", by_index(lambda i, heads, groups: i % groups)),
                 Wrong("M1180", by_index(lambda i, heads, groups: i // groups)),
                 Wrong("M1248", by_index(lambda i, heads, groups: min(i // groups, groups - 1))),
+                Wrong("M1324", mean_queries),
                 Wrong("M1059", dealt_values),
                 Wrong("M1059", lambda q, k, v: attend(q, repeated(k, q), v[0]).output),
                 Wrong("M1059", lambda q, k, v: attend(q, k[0], repeated(v, q)).output),
@@ -521,7 +551,8 @@ EXERCISE = Exercise(
                 Wrong("M58", lambda *args: read_on(*args, start=lambda keys: len(keys) + 1)),
                 Wrong("M32", lambda *args: read_on(
                     *args, mask=lambda new, keys: np.tri(new, keys, dtype=bool))),
-                Wrong("M24", lambda *args: read_on(*args, mask=None)),
+                Wrong("M1325", one_position),
+                Wrong("M1320", lambda *args: read_on(*args, mask=None)),
                 Wrong("M57", lambda x, positions, *rest: read_on(x, 0 * positions, *rest)),
                 Wrong("M22", lambda *args: read_on(
                     *args, mask=lambda new, keys: np.tri(new, keys, keys - new - 1, dtype=bool))),

@@ -182,6 +182,11 @@ def tables_in_each_layer(*sizes):
     return total(*sizes, positions=sizes[3], tables=lambda tied: sizes[3] * (2 - tied))
 
 
+def no_block_without_biases(*sizes):
+    """`if biases else 0` behind a sum takes the whole sum."""
+    return total(*sizes) if sizes[-1] else total(*sizes, maps=0, wide=0, norms=0)
+
+
 def one_wide_square(vocab, longest, d_model, layers, d_ff, tied, biases):
     return total(vocab, longest, d_model, layers, d_ff, tied, biases, wide=1) + layers * d_ff**2
 
@@ -196,6 +201,7 @@ def biased_words(*sizes, **others):
 
 
 TOTAL_WRONG = [
+    Wrong("M1326", no_block_without_biases),
     Wrong("M354", counted(tables=lambda tied: 2)),
     Wrong("M354", counted(tables=lambda tied: 1)),
     Wrong("M354", counted(tables=lambda tied: 1 + tied)),

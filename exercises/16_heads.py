@@ -168,6 +168,13 @@ def every_other(outputs, head):
     return np.stack(np.split(joined * kept, len(outputs), axis=-1))
 
 
+def columns_from_its_number(scores, values, w_o, b_o, head):
+    """d_v columns, from the head's number on."""
+    joined = merge_heads(softmax(scores) @ values)
+    joined[:, head : head + values.shape[-1]] = 0
+    return joined @ w_o + b_o
+
+
 def one_column_off(scores, values, w_o, b_o, head):
     """One column of the joined heads in the place of the head's own d_v."""
     joined = merge_heads(softmax(scores) @ values)
@@ -321,6 +328,15 @@ def given_truth(logits, targets):
 
 def raw_scores(logits, targets):
     return -logits[..., np.arange(len(targets)), targets]
+
+
+def all_pairs(logits, without, targets):
+    """Every position with every target, as `p[:, targets]` takes them."""
+
+    def loss(z):
+        return -np.log(softmax(z)[..., targets]).mean((-2, -1))
+
+    return loss(without) - loss(logits)
 
 
 def log_of_mean(logits, without, targets):
@@ -588,6 +604,7 @@ OTHER_PLACES = [
     ("M425", lambda head, position, n, width, d_v: (position, slice(None))),
     ("M425+M1234", lambda head, position, n, width, d_v: (slice(None), slice(None))),
     ("M1235", lambda head, position, n, width, d_v: (position - 1, own(head, d_v))),
+    ("M1327", lambda head, position, n, width, d_v: (position, slice(head, head + d_v))),
 ]
 OTHER_SHARES = [
     lambda patched, corrupted, clean: patched,
@@ -895,6 +912,7 @@ EXERCISE = Exercise(
                 *(Wrong("M129+M1348", off_with(quiet=lambda outputs, head, by=by: mean_ablated(
                     outputs, head + by))) for by in (-1, 1)),
                 Wrong("M1091", one_column_off),
+                Wrong("M1327", columns_from_its_number),
                 Wrong("M1145", rows_moved_up),
                 Wrong("M121", off_with(quiet=lambda outputs, head: (
                     outputs - silenced(outputs, head)))),
@@ -957,6 +975,7 @@ EXERCISE = Exercise(
                 Wrong("M417+M167", of_losses(lambda without, whole: without / np.log(2))),
                 Wrong("M418", lambda *args: -price(*args, lose=given_truth)),
                 Wrong("M418", log_of_mean),
+                Wrong("M1328", all_pairs),
                 Wrong("M418", lambda *args: price(*args, lose=misses)),
                 Wrong("M418", lambda *args: price(*args, lose=raw_scores)),
                 Wrong("M404", lambda *args: price(*args, average=np.sum)),

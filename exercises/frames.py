@@ -107,7 +107,7 @@ FRAMES = [
     ("M229", first_change_lost),
     ("M187", change_read),
     ("M34", times_kept(0, 0)),
-    ("M34", times_kept(0, 1)),
+    ("M1317", times_kept(0, 1)),
     ("M1151", times_kept(1, 0)),
     ("M35", times_kept(2, 2)),
     ("M35", times_kept(2, 1)),

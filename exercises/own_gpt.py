@@ -211,7 +211,7 @@ READ_WRONG = [
     ("M262", only_new),
     ("M32", reading_with(allowed=corner)),
     ("M250+M32", reading_with(start=lambda cache: 0, allowed=corner)),
-    ("M24", reading_with(allowed=lambda new, total: np.ones((new, total), dtype=bool))),
+    ("M1320", reading_with(allowed=lambda new, total: np.ones((new, total), dtype=bool))),
     ("M307", reading_with(put=in_front)),
     ("M309", reading_with(put=twice, start=lambda cache: length(cache) // 2)),
     ("M933", text_kept),
@@ -370,6 +370,8 @@ WRITE_WRONG = [
     ("M258", writing_with(keep=short_nucleus, place_of=first_past)),
     ("M259", writing_with(keep=lambda w, p: max(1, int((w >= 1 - p).sum())))),
     ("M261", writing_with(whole=lambda kept: 1, place_of=first_past)),
+    ("M261", writing_with(whole=lambda kept: 1,
+                          place_of=lambda sums, draw: (sums > draw).argmax())),
 ]  # fmt: skip
 
 
@@ -416,6 +418,7 @@ REPORT_WRONG = [
     ("M943", reporting(paragraph=NOISE)),
     ("M944", reporting(paragraph=report()["text"][5000:5400])),
     ("M945", reporting(curve=curve_of(1.4, 1.5)[-1:])),
+    ("M945", reporting(curve=[])),
     ("M945", reporting(paragraph="The creature")),
     ("M946", reporting(text=report()["text"][:5000])),
 ]

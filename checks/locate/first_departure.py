@@ -101,7 +101,7 @@ def _words(
         dressed = ", with a gain and a bias" if _is_dressed(step, walk.truths[n]) else ""
         yield f"Your {line_words(step)} is right{turn}: {these(walk.truths[n].name)}{dressed}."
     if not raised:
-        yield from _departure(task, walk, others, alone)
+        yield from _departure(task, walk, others, changed, alone)
 
 
 def _is_first_turn(step: Step, truth: Intermediate) -> bool:
@@ -126,7 +126,9 @@ def _is_returned(step: Step, walk: Walk) -> bool:
     return equal(step.values[-1], returned.values)
 
 
-def _departure(task: Task, walk: Walk, others: Sequence[Walk], alone: bool) -> Iterator[str]:
+def _departure(
+    task: Task, walk: Walk, others: Sequence[Walk], changed: Collection[int], alone: bool
+) -> Iterator[str]:
     """What comes next, and which step of the answer is nearest to it."""
     n, step = walk.last_right
     if n + 1 == len(walk.truths):
@@ -142,6 +144,9 @@ def _departure(task: Task, walk: Walk, others: Sequence[Walk], alone: bool) -> I
     verb = "come" if is_plural(truth.name) else "comes"
     following = walk.steps[walk.steps.index(step) + 1 :] if step else walk.steps
     near, relation = _nearest(task, walk, truth, following, others)
+    elsewhere = bool(near and changed and near.line not in changed)
+    if elsewhere and relation.startswith("not normalised"):
+        return  # it may be divided later: the change that is told says where it is not
     if near:
         turn = _of_turn(task, walk.wrong.case, truth, near)
         if step and np.isneginf(truth.value).any() and gives(near, walk.truths[n]):
@@ -166,7 +171,7 @@ def _nearest(
         if near and not (step.line == near.line and step.text in near.text):
             continue
         relation = relation_of(task, walk.wrong.case, truth, step, _elsewhere(truth, step, others))
-        if not near and is_scaled_on(step, following):
+        if is_scaled_on(step, following):
             continue
         if relation and (not near or (_is_bare(relation) and _is_bare(words))):
             near, words = step, relation

@@ -99,6 +99,13 @@ def parts(node: ast.BinOp, around: Around) -> Iterator[Change]:
             yield new, f"must {as_code(part)} be transposed in {as_code(node)}?"
 
 
+def ends(node: ast.BinOp, around: Around) -> Iterator[Change]:
+    """The end of a range without what is added to it."""
+    counts = isinstance(around.parent, ast.Call) and ast.unparse(around.parent.func) == "range"
+    if counts and isinstance(node.op, ast.Add | ast.Sub) and isinstance(node.right, ast.Constant):
+        yield node.left, f"does {as_code(node.right)} belong in {as_code(node)}?"
+
+
 def numbers(node: ast.Constant, around: Around) -> Iterator[Change]:
     """A number near this one, and a loop's variable in the place of a fixed index."""
     value = node.value

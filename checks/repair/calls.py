@@ -102,6 +102,19 @@ def _short(node: ast.Call) -> str:
     return ast.unparse(node.func).rsplit(".", 1)[-1]
 
 
+def sorting(node: ast.Call, around: Around) -> Iterator[Change]:
+    """The other order of sorting, where the smallest comes first."""
+    if _short(node) != "argsort":
+        return
+    question = "`argsort` puts the smallest first; is this the order that is needed?"
+    if node.args and not isinstance(node.args[0], ast.UnaryOp):
+        turned = [ast.UnaryOp(ast.USub(), node.args[0]), *node.args[1:]]
+        yield ast.Call(node.func, turned, node.keywords), question
+    elif not node.args and isinstance(node.func, ast.Attribute):
+        turned = ast.Attribute(ast.UnaryOp(ast.USub(), node.func.value), "argsort", ast.Load())
+        yield ast.Call(turned, [], node.keywords), question
+
+
 def slices(node: ast.Slice, around: Around) -> Iterator[Change]:
     """Other ends of a slice."""
     lower, upper = node.lower, node.upper

@@ -17,7 +17,7 @@ SHAPE_ALONE = re.compile(r"does `\.(squeeze|unsqueeze|reshape|view|copy|clone|ra
 LOGARITHM = re.compile(r"\blog(\d+|_softmax)?\(")
 OF_INDICES = {"indices", "nonzero", "unravel_index", "where"}  # the rows come first
 SIGN = re.compile(r"is the sign of|sides of `[-/]` comes|does the `-` belong|or 1 minus it")
-MOVED = "this line is in the loop; should it come once"
+MOVED = re.compile(r"this line is (in|before) the loop; should it come")
 
 
 def is_vain(edit: Edit, world: dict[str, Any]) -> bool:
@@ -161,6 +161,24 @@ def is_of_sign(edit: Edit) -> bool:
     return turned or bool(SIGN.search(edit.question))
 
 
-def needs_the_whole(edit: Edit) -> bool:
-    """Whether a change is worth telling only if it makes the whole answer right."""
-    return MOVED in edit.question
+def needs_the_whole(edit: Edit, statements: Sequence[ast.stmt]) -> bool:
+    """Whether a change is worth telling only if it makes the whole answer right.
+
+    So it is with another name for a variable that is read elsewhere too: its value may be wrong.
+    """
+    return bool(MOVED.search(edit.question)) or (
+        "the variable that belongs" in edit.question
+        and any(_is_read_again(put, statements) for put in edit.puts)
+    )
+
+
+def _is_read_again(put: Put, statements: Sequence[ast.stmt]) -> bool:
+    owner, field, new = put
+    old = getattr(owner, field)
+    gone = [item for item in old if item not in new] if isinstance(old, list) else [old]
+    names = [
+        node for statement in statements for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and gone and node.id == getattr(gone[0], "id", "")
+    ]  # fmt: skip
+    stored = [node for node in names if isinstance(node.ctx, ast.Store)]
+    return bool(stored) and len(names) - len(stored) > 1

@@ -14,7 +14,11 @@ from checks.repair import arithmetic, calls, terms
 from checks.repair.changes import Around
 from checks.repair.statement_edits import LOOPS, block_changes
 
-FIRST: Sequence[tuple[Any, Callable]] = ((ast.BinOp, arithmetic.queries_first),)
+FIRST: Sequence[tuple[Any, Callable]] = (
+    (ast.BinOp, arithmetic.queries_first),
+    (ast.BinOp, arithmetic.ends),
+    (ast.Call, calls.sorting),
+)
 LEFT_ALONE = ("annotation", "returns", "decorator_list", "bases")
 CHANGES: Sequence[tuple[Any, Callable]] = (
     (ast.BinOp, arithmetic.operators),
@@ -141,8 +145,9 @@ def _which(root: ast.stmt, node: ast.expr) -> str:
     """Which of the equal numbers or names of its line a number or a name is."""
     if not isinstance(node, ast.Constant | ast.Name):
         return ""
+    shown = ast.unparse(node)
     alike = [other for other in ast.walk(root) if isinstance(other, type(node))
-             and other.lineno == node.lineno and ast.dump(other) == ast.dump(node)]  # fmt: skip
+             and other.lineno == node.lineno and ast.unparse(other) == shown]  # fmt: skip
     alike.sort(key=lambda other: other.col_offset)
     return f" Of the {len(alike)} in this line, it is the {_ordinal(alike.index(node) + 1)}." * (
         len(alike) > 1

@@ -115,7 +115,7 @@ def _is_the_same(search: Search) -> bool:
 
 def _repairs(search: Search, named: bool) -> list[Repair]:
     """The change that makes the answer right, or else the first for each part of it."""
-    before = search.right_parts()
+    before, statements = search.right_parts(), search.definition.statements
     partly: dict[str, Edit] = {}
     doubtful = None
     for edit in search.changes():
@@ -124,12 +124,12 @@ def _repairs(search: Search, named: bool) -> list[Repair]:
         if ALL in right:
             if _is_lucky(search, edit) or (named and _says_another(search, edit)):
                 continue
-            if not is_last_resort(edit, search.definition.statements):
+            if not is_last_resort(edit, statements):
                 as_good = () if named else itertools.islice(_as_good(search, edit), 1)
                 return [(ALL, (same,)) for same in (edit, *as_good)]
             doubtful = doubtful or edit
         new = (right - before - {ALL} - partly.keys()) if right >= before else frozenset()
-        if new and not (named or needs_the_whole(edit) or _spoils(search, edit)):
+        if new and not (named or needs_the_whole(edit, statements) or _spoils(search, edit)):
             partly |= dict.fromkeys(new, edit)
     if doubtful:
         return [(ALL, (doubtful,))]

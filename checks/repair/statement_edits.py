@@ -1,4 +1,4 @@
-"""Small changes of statements: one left out, one moved out of a loop, one that adds or replaces."""
+"""Small changes of statements: one left out, moved out of a loop or into it, added or replaced."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from checks.repair.changes import ARITHMETIC, SYMBOLS, as_code
 
 Block = list[ast.stmt]
 LOOPS = (ast.For, ast.While)
+NEAR = 3  # statements before a loop, of which one may belong in it
+EACH_TURN = "this line is before the loop; should it come again in each turn?"
 
 
 def block_changes(block: Block, in_loop: bool) -> Iterator[tuple[Block, ast.stmt, str]]:
@@ -20,6 +22,11 @@ def block_changes(block: Block, in_loop: bool) -> Iterator[tuple[Block, ast.stmt
         if isinstance(statement, LOOPS):
             for new, moved, question in _moved_out(statement):
                 yield [*before, *new, *after], moved, question
+            for start in range(max(0, n - NEAR), n):
+                if isinstance(block[start], ast.Assign):
+                    body = [block[start], *statement.body]
+                    others = [*block[:start], *block[start + 1 : n]]
+                    yield [*others, _with_body(statement, body), *after], block[start], EACH_TURN
 
 
 def _changed(statement: ast.stmt, in_loop: bool) -> Iterator[tuple[Block, str]]:

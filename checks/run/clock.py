@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 
@@ -24,6 +24,8 @@ class TooSlow(BaseException):
 
 # The cells of a page and of a notebook, and the text of an answer that is graded.
 WRITTEN_BY_THE_LEARNER = re.compile(r"<cell|<answer>|.*[\\/]ipykernel_\d")
+IMPORTS = "<frozen importlib._bootstrap>"
+LONGEST_IMPORT = 60.0  # seconds for which a limit waits
 TOOL = 4  # of the six numbers for tools, one that debuggers, coverage and profilers leave free
 
 
@@ -41,13 +43,25 @@ def time_limit(seconds: float) -> Iterator[None]:
         yield
 
 
-def _ring(*_: Any) -> None:
-    raise TooSlow
+def _imports(frame: FrameType | None) -> int:
+    """In how many imports a frame is."""
+    count = 0
+    while frame:
+        count += frame.f_code.co_filename == IMPORTS
+        frame = frame.f_back
+    return count
 
 
 @contextmanager
 def _limit_by_signal(seconds: float) -> Iterator[None]:
-    before = signal.signal(signal.SIGALRM, _ring)
+    outside, last = _imports(sys._getframe()), time.monotonic() + seconds + LONGEST_IMPORT
+
+    def ring(_: int, frame: FrameType | None) -> None:
+        """Raise, but not in an import: it would leave half a library behind, for good."""
+        if _imports(frame) <= outside or time.monotonic() > last:
+            raise TooSlow
+
+    before = signal.signal(signal.SIGALRM, ring)
     # It rings again and again, because an answer may swallow the first exception.
     signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
     try:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import pickle
 import random
+import signal
 import sys
 import time
 from dataclasses import replace
@@ -26,10 +28,12 @@ from checks.feedback.misconceptions import misconceptions
 from checks.feedback.verdict import place_of
 from checks.notebook import Cells, Check
 from checks.run import call
-from checks.run.call import observe
+from checks.run.call import Outcome, observe, once_more_if_it_loaded
+from checks.run.clock import TooSlow, time_limit
 from checks.run.compare import compare
 from checks.run.nodes import Strange
 from checks.run.plain_data import plain
+from checks.status import Status
 from checks.task import Measured
 
 HALF = {
@@ -1079,3 +1083,34 @@ def test_a_training_runs_on_one_thread_and_the_number_is_given_back(drive):
         assert torch.get_num_threads() == 3
     finally:
         torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(("modules", "calls"), [(30, 2), (3, 1)])
+def test_what_is_too_slow_while_a_library_loads_is_called_once_more(monkeypatch, modules, calls):
+    seen = []
+
+    @once_more_if_it_loaded
+    def slow():
+        seen.append(1)
+        for n in range(modules):
+            monkeypatch.setitem(sys.modules, f"loaded_{n}", sys)
+        return Outcome(Status.TOO_SLOW)
+
+    assert slow().status == Status.TOO_SLOW
+    assert len(seen) == calls
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer that interrupts Python")
+def test_a_limit_on_time_cuts_no_import_in_two(tmp_path, monkeypatch):
+    (tmp_path / "loads_slowly.py").write_text("import time\ntime.sleep(0.4)\nwhole = True\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def import_and_stay():
+        with time_limit(0.1):
+            importlib.import_module("loads_slowly")
+            while True:
+                pass
+
+    with pytest.raises(TooSlow):
+        import_and_stay()
+    assert sys.modules.pop("loads_slowly").whole

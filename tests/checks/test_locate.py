@@ -58,7 +58,7 @@ SLIPS = {
         "        s = k @ q[i] / q.shape[1] ** 0.5\n"
         "        e = np.exp(s)\n        out.append(e @ v / e.max())\n    return np.array(out)",
         "Your `s = k @ q[i] / q.shape[1] ** 0.5` (line 4) is right: these are the scores. "
-        "Next come the weights: your `e = np.exp(s)` (line 5) is not normalised",
+        "One small change in line 6, `out.append(e @ v / e.max())`, makes your answer right",
     ),
     "a table filled number by number": (
         HEAD + "    s = np.zeros((len(q), len(k)))\n    for i in range(len(q)):\n"

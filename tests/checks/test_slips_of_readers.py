@@ -229,6 +229,80 @@ SLIPS = {
         "    return (w / w.sum(-1, keepdims=True)) @ v\n",
         "does `0j` belong in",
     ),
+    "gradients that are never set to 0": Slip(
+        "08_masking", "8.9",
+        "def train_bigram(tokens, words, steps, learning_rate):\n"
+        "    logits = np.zeros((words, words))\n"
+        "    grad = np.zeros((words, words))\n"
+        "    m = len(tokens) - 1\n"
+        "    for _ in range(steps):\n"
+        "        for t in range(m):\n"
+        "            a, b = tokens[t], tokens[t + 1]\n"
+        "            p = np.exp(logits[a])\n"
+        "            p /= p.sum()\n"
+        "            p[b] -= 1\n"
+        "            grad[a] += p / m\n"
+        "        logits -= learning_rate * grad\n"
+        "    return logits\n",
+        "this line is before the loop; should it come again in each turn?", "Two small changes",
+    ),
+    "the smallest of a sorted list": Slip(
+        "02_embeddings", "2.7",
+        "def analogy(start, minus, plus, table):\n"
+        "    target = table[start] - table[minus] + table[plus]\n"
+        "    order = np.argsort(table @ target / np.linalg.norm(table, axis=1))\n"
+        "    for i in order:\n"
+        "        if i not in (start, minus, plus):\n"
+        "            return int(i)\n",
+        "`argsort` puts the smallest first", "is the sign of",
+    ),
+    "the token by the number of tokens": Slip(
+        "09_multi_head", "9.1",
+        "def place(number, n, d_model, heads):\n"
+        "    d_k = d_model // heads\n"
+        "    token = number // n\n"
+        "    column = number - token * n\n"
+        "    return column // d_k, token, column % d_k\n",
+        "`token` is wrong too", "is `column` the variable",
+    ),
+    "a norm replaced in each turn": Slip(
+        "07_self_attention", "7.2",
+        "def attention(q, k, v):\n"
+        "    out = []\n"
+        "    for qi in q:\n"
+        "        total, norm = np.zeros(v.shape[1]), 0\n"
+        "        for kj, vj in zip(k, v):\n"
+        "            e = np.exp(qi @ kj / np.sqrt(len(qi)))\n"
+        "            norm = e\n"
+        "            total += e * vj\n"
+        "        out.append(total / norm)\n"
+        "    return np.array(out)\n",
+        "each turn of the loop replaces `norm`", "is not normalised",
+    ),
+    "a range that ends with its own token": Slip(
+        "16_heads", "16.2",
+        "def induction(weights, ids):\n"
+        "    sums = []\n"
+        "    for i in range(len(ids)):\n"
+        "        earlier = [j for j in range(i + 1) if ids[j] == ids[i]]\n"
+        "        if earlier:\n"
+        "            sums.append(sum(weights[i, j + 1] for j in earlier))\n"
+        "    return float(np.mean(sums))\n",
+        "does `1` belong in `i + 1`?", "is `+` the right operator",
+    ),
+    "scores divided by the root of the number of heads": Slip(
+        "17_capstone", "17.6",
+        "def attention(x, p, heads):\n"
+        "    n, d = x.shape[-2:]\n"
+        "    qkv = np.split(x @ p['c_attn.weight'] + p['c_attn.bias'], 3, axis=-1)\n"
+        "    q, k, v = (np.swapaxes(z.reshape(*z.shape[:-1], heads, -1), -2, -3) for z in qkv)\n"
+        "    s = q @ np.swapaxes(k, -1, -2) / np.sqrt(heads)\n"
+        "    s = np.where(np.tril(np.ones((n, n), dtype=bool)), s, -np.inf)\n"
+        "    e = np.exp(s - s.max(-1, keepdims=True))\n"
+        "    o = np.swapaxes(e / e.sum(-1, keepdims=True) @ v, -2, -3).reshape(x.shape)\n"
+        "    return o @ p['c_proj.weight'] + p['c_proj.bias']\n",
+        "1.22 times what our solution has", "1.73 times",
+    ),
     "gain and bias without the norm": Slip(
         "12_gpt2", "12.2",
         "def unembed(x, gain, bias, words):\n"
@@ -1985,6 +2059,309 @@ SLIPS = {
         "        h = h + np.divide(e, t, out=np.zeros_like(e), where=t > 0) @ (x @ w_v)\n"
         "    return h\n",
         "the layers run side by side", "none of your steps",
+    ),
+    "largest weight of the query": Slip(
+        "00_start", "0.2",
+        "def entry(grid, query, key, queries_in):\n"
+        "    weights_of_query = grid[query] if queries_in == 'rows' else grid[:, query]\n"
+        "    return weights_of_query.max()\n",
+        "You returned the largest weight of the query",
+    ),
+    "a slice that ends before the token": Slip(
+        "01_first_lap", "1.2",
+        "def attend_nearby(q, k, v, window):\n"
+        "    out = np.zeros((len(q), v.shape[1]))\n"
+        "    for i in range(len(q)):\n"
+        "        start = max(0, i - window + 1)\n"
+        "        s = k[start:i] @ q[i] / np.sqrt(q.shape[1])\n"
+        "        w = np.exp(s) / np.exp(s).sum()\n"
+        "        out[i] = w @ v[start:i]\n"
+        "    return out\n",
+        "Your windows end before the token itself",
+    ),
+    "counts turned into shares before idf": Slip(
+        "01_first_lap", "1.5",
+        "def tf_idf(counts):\n"
+        "    tf = counts / counts.sum(axis=1, keepdims=True)\n"
+        "    idf = np.log(len(counts) / np.count_nonzero(counts, axis=0))\n"
+        "    return tf * idf\n",
+        "Leave the counts as they are", "Return the counts",
+    ),
+    "gradient read with the id": Slip(
+        "02_embeddings", "2.2",
+        "def table_gradient(ids, dx, vocab):\n"
+        "    dE = np.zeros((vocab, dx.shape[1]))\n"
+        "    for i in ids:\n"
+        "        dE[i] += dx[i]\n"
+        "    return dE\n",
+        "add `dx[i]` to row `ids[i]`",
+    ),
+    "second largest dot product": Slip(
+        "02_embeddings", "2.6",
+        "def nearest(word, table):\n"
+        "    return int(np.argsort(-(table @ table[word]))[1])\n",
+        "You sorted the dot products and took the second largest",
+    ),
+    "sum of signed differences": Slip(
+        "03_context", "3.5",
+        "def parts_twins(method, x, first, second):\n"
+        "    y = method(x)\n"
+        "    diff = sum(y[first] - y[second])\n"
+        "    return bool(diff > 1e-8)\n",
+        "You kept the sign of the difference",
+    ),
+    "scores summed over a batch": Slip(
+        "04_queries_keys_values", "4.4",
+        "def token_scores(x, w_q, w_k):\n"
+        "    if x.ndim == 2:\n"
+        "        return np.einsum('id,dk,jc,ck->ij', x, w_q, x, w_k)\n"
+        "    return np.einsum('bid,dk,ajc,ck->bij', x, w_q, x, w_k)\n",
+        "You added up numbers over the sentences of the batch",
+    ),
+    "layout ignored in a grid of words": Slip(
+        "04_queries_keys_values", "4.5",
+        "def attends_to(grid, words, queries_in):\n"
+        "    return {w: words[int(np.argmax(grid[i]))] for i, w in enumerate(words)}\n",
+        "You treated both layouts the same", "wrong axis",
+    ),
+    "a key filled with the score": Slip(
+        "04_queries_keys_values", "4.6",
+        "def soft_lookup(query, keys, values, nothing):\n"
+        "    keys = np.vstack([keys, np.full(keys.shape[1], nothing)])\n"
+        "    values = np.vstack([values, np.zeros(values.shape[1])])\n"
+        "    return softmax(keys @ query) @ values\n",
+        "append it to the scores",
+    ),
+    "vectors in place of matrices": Slip(
+        "04_queries_keys_values", "4.7",
+        "def one_way(a, b):\n"
+        "    u = a - (a @ b) / (b @ b) * b\n"
+        "    return u / (u @ a), b / (b @ b)\n",
+        "With yours, the shapes are (2,) and (2,)", "your shapes",
+    ),
+    "output matrix not counted, its bias counted": Slip(
+        "09_multi_head", "9.6",
+        "def parameters(d_model, heads, bias):\n"
+        "    d_k = d_model // heads\n"
+        "    one = d_model * d_k + (d_k if bias else 0)\n"
+        "    return heads * 3 * one + (d_model if bias else 0)\n",
+        "W_o belongs to the block", "is the number 3",
+    ),
+    "smaller of two ranks": Slip(
+        "09_multi_head", "9.8",
+        "def value_rank(w_v, w_o, heads, head):\n"
+        "    d_k = w_v.shape[1] // heads\n"
+        "    v = w_v[:, head * d_k:(head + 1) * d_k]\n"
+        "    o = w_o[head * d_k:(head + 1) * d_k]\n"
+        "    return int(min(np.linalg.matrix_rank(v), np.linalg.matrix_rank(o)))\n",
+        "or the smaller of both ranks",
+    ),
+    "pads expected in front of a source": Slip(
+        "10_cross_attention", "10.3",
+        "def masked_cross(q, k, v, lengths):\n"
+        "    n = k.shape[1]\n"
+        "    mask = np.arange(n)[None, None, :] >= n - np.asarray(lengths)[:, None, None]\n"
+        "    s = np.where(mask, q @ np.swapaxes(k, 1, 2) / np.sqrt(q.shape[-1]), -1e30)\n"
+        "    e = np.exp(s - s.max(-1, keepdims=True))\n"
+        "    return e / e.sum(-1, keepdims=True) @ v\n",
+        "as if the pads came first", "np.where",
+    ),
+    "list that stays empty": Slip(
+        "10_cross_attention", "10.5",
+        "def greedy(encode, step, source, end, longest):\n"
+        "    memory = encode(source)\n"
+        "    written = []\n"
+        "    for i in range(longest):\n"
+        "        w = int(np.argmax(step(memory, written)))\n"
+        "        written + [w]\n"
+        "        if w == end:\n"
+        "            break\n"
+        "    return written\n",
+        "`written + [word]` makes a new list",
+    ),
+    "sure links counted once": Slip(
+        "10_cross_attention", "10.6",
+        "def error_rate(predicted, sure, possible):\n"
+        "    return 1 - ((predicted & (sure | possible)).sum()) / (predicted.sum() + sure.sum())\n",
+        "so a predicted link that is sure counts twice",
+    ),
+    "error rates of rows averaged": Slip(
+        "10_cross_attention", "10.6",
+        "def error_rate(predicted, sure, possible):\n"
+        "    rates = []\n"
+        "    for p, s, o in zip(predicted, sure, possible):\n"
+        "        if p.sum() + s.sum() > 0:\n"
+        "            rates.append(1 - ((p & s).sum() + (p & o).sum()) / (p.sum() + s.sum()))\n"
+        "    return np.mean(rates)\n",
+        "one fraction",
+    ),
+    "length of a table taken for hits": Slip(
+        "10_cross_attention", "10.6",
+        "def error_rate(predicted, sure, possible):\n"
+        "    a = len(predicted[sure]) + len(predicted[possible])\n"
+        "    return 1 - a / (np.count_nonzero(predicted) + np.count_nonzero(sure))\n",
+        "predicted or not",
+    ),
+    "one argmax for the whole text": Slip(
+        "10_cross_attention", "10.7",
+        "def share_changed(decode, memory):\n"
+        "    a = decode(memory).argmax()\n"
+        "    b = decode(memory * 0).argmax()\n"
+        "    return float(a != b)\n",
+        "one argmax over all scores",
+    ),
+    "maximum not handed on": Slip(
+        "14_cost", "14.5",
+        "def tiled(q, k, v, columns):\n"
+        "    scale = q.shape[-1] ** -0.5\n"
+        "    m = np.full((len(q), 1), -np.inf)\n"
+        "    l = np.zeros((len(q), 1))\n"
+        "    o = np.zeros((len(q), v.shape[-1]))\n"
+        "    for start in range(0, len(k), columns):\n"
+        "        s = q @ k[start:start + columns].T * scale\n"
+        "        new = np.maximum(m, s.max(-1, keepdims=True))\n"
+        "        e = np.exp(s - new)\n"
+        "        old = np.exp(m - new)\n"
+        "        l = l * old + e.sum(-1, keepdims=True)\n"
+        "        o = o * old + e @ v[start:start + columns]\n"
+        "    return o / l\n",
+        "hand the new maximum on",
+    ),
+    "query heads averaged": Slip(
+        "14_cost", "14.6",
+        "def share(q, k, v):\n"
+        "    r = q.shape[0] // k.shape[0]\n"
+        "    q = q.reshape(k.shape[0], r, *q.shape[1:]).mean(axis=1)\n"
+        "    s = np.einsum(\"hqd,hkd->hqk\", q, k) / q.shape[-1] ** 0.5\n"
+        "    w = np.exp(s - s.max(-1, keepdims=True))\n"
+        "    w /= w.sum(-1, keepdims=True)\n"
+        "    return np.repeat(w @ v, r, axis=0)\n",
+        "mean of the query heads",
+    ),
+    "one position for all new tokens": Slip(
+        "14_cost", "14.7",
+        "def soft(s):\n"
+        "    e = np.exp(s - s.max(-1, keepdims=True))\n"
+        "    return e / e.sum(-1, keepdims=True)\n"
+        "\n"
+        "def read_on(x, positions, w_q, w_k, w_v, keys, values):\n"
+        "    old, new = len(keys), len(x)\n"
+        "    x = x + positions[old]\n"
+        "    keys = np.concatenate([keys, x @ w_k])\n"
+        "    values = np.concatenate([values, x @ w_v])\n"
+        "    s = (x @ w_q) @ keys.T / np.sqrt(w_q.shape[1])\n"
+        "    hidden = np.arange(old + new)[None, :] > old + np.arange(new)[:, None]\n"
+        "    s = np.where(hidden, -np.inf, s)\n"
+        "    return soft(s) @ values, keys, values\n",
+        "the position of the first of them",
+    ),
+    "columns from the number of the head": Slip(
+        "16_heads", "16.3",
+        "def switch_off(scores, values, w_o, b_o, head):\n"
+        "    d_v = values.shape[-1]\n"
+        "    w = w_o.copy()\n"
+        "    w[head:head + d_v] = 0\n"
+        "    out = softmax(scores) @ values\n"
+        "    return np.hstack(list(out)) @ w + b_o\n",
+        "right for head 0 alone",
+    ),
+    "every position with every target": Slip(
+        "16_heads", "16.5",
+        "def price(logits, without, targets):\n"
+        "    def mean_loss(z):\n"
+        "        p = softmax(z)\n"
+        "        return -np.log(p[:, targets]).mean()\n"
+        "    return np.array([mean_loss(z) - mean_loss(logits) for z in without])\n",
+        "all pairs of a position and a target",
+    ),
+    "deviation from 0": Slip(
+        "13_training", "13.7",
+        "def too_good(losses, surprisal):\n"
+        "    g = (surprisal - losses).mean(1)\n"
+        "    sd = np.sqrt((g**2).sum() / (len(g) - 1))\n"
+        "    return g.mean() / (sd / np.sqrt(len(g)))\n",
+        "how far the gaps are from 0",
+    ),
+    "perplexity over the batches": Slip(
+        "13_training", "13.6",
+        "def perplexity(losses, tokens):\n"
+        "    total = (np.array(losses) * np.array(tokens)).sum()\n"
+        "    return np.exp(total / len(tokens))\n",
+        "not the mean loss of a token", "learning rate",
+    ),
+    "residual of attention missing": Slip(
+        "17_capstone", "17.7",
+        "def attn(x, p, heads):\n"
+        "    n, d = x.shape[-2:]\n"
+        "    q, k, v = np.split(x @ p[\"attn.c_attn.weight\"] + "
+        "p[\"attn.c_attn.bias\"], 3, axis=-1)\n"
+        "    q, k, v = [np.swapaxes(z.reshape(*z.shape[:-1], heads, d // heads), -2, "
+        "-3) for z in (q, k, v)]\n"
+        "    s = q @ np.swapaxes(k, -1, -2) / np.sqrt(d // heads)\n"
+        "    s = np.where(np.tril(np.ones((n, n), dtype=bool)), s, -np.inf)\n"
+        "    e = np.exp(s - s.max(-1, keepdims=True))\n"
+        "    o = e / e.sum(-1, keepdims=True) @ v\n"
+        "    o = np.swapaxes(o, -2, -3).reshape(x.shape)\n"
+        "    return o @ p[\"attn.c_proj.weight\"] + p[\"attn.c_proj.bias\"]\n"
+        "\n"
+        "def ln(x, p, name):\n"
+        "    z = x - x.mean(-1, keepdims=True)\n"
+        "    return z / np.sqrt((z * z).mean(-1, keepdims=True) + 1e-5) * p[name + "
+        "\".weight\"] + p[name + \".bias\"]\n"
+        "\n"
+        "def mlp(x, p):\n"
+        "    u = x @ p[\"mlp.c_fc.weight\"] + p[\"mlp.c_fc.bias\"]\n"
+        "    u = 0.5 * u * (1 + np.tanh(np.sqrt(2 / np.pi) * (u + 0.044715 * u**3)))\n"
+        "    return u @ p[\"mlp.c_proj.weight\"] + p[\"mlp.c_proj.bias\"]\n"
+        "\n"
+        "def block(x, p, heads):\n"
+        "    x = attn(ln(x, p, \"ln_1\"), p, heads)\n"
+        "    return x + mlp(ln(x, p, \"ln_2\"), p)\n",
+        "without what it is added to", "the change alone",
+    ),
+    "sum of a bias times sums of columns": Slip(
+        "11_block", "11.2",
+        "def one_layer(w_1, b_1, w_2, b_2):\n"
+        "    w = w_1 @ w_2\n"
+        "    b = b_2 + w_2.sum(axis=0) * b_1.sum()\n"
+        "    return w, b\n",
+        "the sum of b_1",
+    ),
+    "smaller of two numbers": Slip(
+        "11_block", "11.3",
+        "def larger():\n"
+        "    # relu(a) - relu(-a) = a, then correct by relu(a - b)\n"
+        "    w_1 = np.array([[1, -1, 1], [0, 0, -1]])\n"
+        "    w_2 = np.array([[1], [-1], [-1]])\n"
+        "    return w_1, np.zeros(3), w_2, np.zeros(1)\n",
+        "the smaller of the two",
+    ),
+    "sum taken whole by if biases": Slip(
+        "15_counting", "15.2",
+        "def total(vocab, longest, d_model, layers, d_ff, tied, biases):\n"
+        "    block = 4 * d_model**2 + 2 * d_model * d_ff + 4 * d_model + 5 * d_model + "
+        "d_ff if biases else 0\n"
+        "    n = vocab * d_model + longest * d_model + layers * block + 2 * d_model\n"
+        "    if not tied:\n"
+        "        n += vocab * d_model\n"
+        "    return n\n",
+        "your blocks count as 0",
+    ),
+    "empty curve": Slip(
+        "17_capstone", "17.5",
+        "def report():\n"
+        "    return {\"text\": \"to be or not to be. \" * 2000, \"curve\": [], "
+        "\"paragraph\": \"to be \" * 50}\n",
+        "five points or more", "IndexError",
+    ),
+    "sum of parts never divided": Slip(
+        "13_training", "13.5",
+        "def update(weights, parts, longest, rate):\n"
+        "    mean = [sum(gs) for gs in zip(*parts)]\n"
+        "    norm = math.sqrt(sum(float((g ** 2).sum()) for g in mean))\n"
+        "    factor = min(1.0, longest / norm) if norm > 0 else 1.0\n"
+        "    return [w - rate * factor * g for w, g in zip(weights, mean)]\n",
+        "did not divide", "1.0 right there",
     ),
 }  # fmt: skip
 

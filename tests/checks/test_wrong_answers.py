@@ -48,6 +48,11 @@ SLIPS = {
         "        raise ValueError('all zeros')\n"
         "    return a @ b / np.linalg.norm(a) / np.linalg.norm(b)"
     ),
+    ("2.4", "tiny components taken for zeros"): (
+        "def cosine(a, b):\n    if np.allclose(a, 0) or np.allclose(b, 0):\n"
+        "        raise ValueError('all zeros')\n"
+        "    return a @ b / np.linalg.norm(a) / np.linalg.norm(b)"
+    ),
     ("4.5", "a search for the largest score that begins at 0"): (
         "def attends_to(grid, words, queries_in):\n"
         "    grid = grid if queries_in == 'rows' else grid.T\n    out = {}\n"
@@ -111,6 +116,13 @@ SLIPS = {
         "    mean = [sum(t) / len(parts) for t in zip(*parts)]\n"
         "    norm = sum((g ** 2).sum() for g in mean) ** 0.5 / longest\n"
         "    if norm > longest:\n        mean = [g / norm for g in mean]\n"
+        "    return [w - rate * g for w, g in zip(weights, mean)]"
+    ),
+    ("13.5", "averaged over the arrays"): (
+        "def update(weights, parts, longest, rate):\n"
+        "    mean = [sum(t) / len(weights) for t in zip(*parts)]\n"
+        "    norm = sum((g ** 2).sum() for g in mean) ** 0.5\n"
+        "    mean = [g * min(1, longest / norm) for g in mean]\n"
         "    return [w - rate * g for w, g in zip(weights, mean)]"
     ),
     ("13.5", "clipped above 1"): (
