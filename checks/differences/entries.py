@@ -71,9 +71,9 @@ def _about_set(expected: Items, got: Node) -> str:
     """How many words of a set do not belong, and which, if it is a single one."""
     if not isinstance(got, Items) or not all(isinstance(item, Text) for item in got.items):
         return ""
-    wanted, came = ({item.text for item in node.items} for node in (expected, got))
     if joined := about_joined(expected, got):
         return joined
+    wanted, came = _words_of(expected), _words_of(got)
     extra, missing, shared = came - wanted, wanted - came, came & wanted
     which = repr(*extra) if len(extra) == 1 and len(shared) > 1 else f"{len(extra)} of your words"
     words = [
@@ -83,14 +83,15 @@ def _about_set(expected: Items, got: Node) -> str:
     return f"{' and '.join(filter(None, words))}." if shared else ""
 
 
+def _words_of(node: Items) -> set[str]:
+    return {item.text for item in node.items if isinstance(item, Text)}
+
+
 def about_joined(expected: Node, got: Node) -> str:
     """A sentence on several words of a set that were written as a single text."""
     if any(not isinstance(node, Items) or node.kind != "set" for node in (expected, got)):
         return ""
-    wanted, came = (
-        {item.text for item in node.items if isinstance(item, Text)} for node in (expected, got)
-    )
-    several = several_in_one(wanted, came)
+    several = several_in_one(_words_of(expected), _words_of(got))
     return f"{several!r} holds several words: write each as a text of its own." if several else ""
 
 

@@ -26,7 +26,7 @@ def about_factor(task: Task, failing: list[Triple]) -> str:
     if all(factor is not None for factor in factors):
         known = name_of(task, failing, factors)
         first = number(factors[0])
-        if first == "1":
+        if failing[0][1].values.size > 1 and first == "1":
             return "here the numbers are right in three digits, and not to the last."
         if failing[0][1].values.size > 1:
             where = "every number" if len(set(map(number, factors))) == 1 else "here every number"

@@ -38,15 +38,21 @@ class Walk:
         return [any(gives(step, truth) for step in self.steps) for truth in self.truths]
 
     @property
+    def before(self) -> list[tuple[Intermediate, bool]]:
+        """The truths before the last right one, each with whether some step gives it."""
+        return [*zip(self.truths, self.given, strict=True)][: max(self.last_right[0], 0)]
+
+    @property
+    def names_given(self) -> set[str]:
+        """The names of truths that some step gives in some turn or layer before."""
+        return {truth.name for truth, given in self.before if given}
+
+    @property
     def needed(self) -> Walk:
         """The walk without the truths that the answer does without in an earlier turn or layer."""
-        last = self.last_right[0]
-        before = [(truth.name, given) for truth, given in zip(self.truths, self.given, strict=True)]
-        names = {name for name, given in before[:last] if given}
-        skipped = {name for name, _ in before[: max(last, 0)]} - names
-        kept = [
-            truth for n, truth in enumerate(self.truths) if n <= last or truth.name not in skipped
-        ]
+        skipped = {truth.name for truth, _ in self.before} - self.names_given
+        last, truths = self.last_right[0], enumerate(self.truths)
+        kept = [truth for n, truth in truths if n <= last or truth.name not in skipped]
         return replace(self, truths=kept)
 
     @property
@@ -55,11 +61,10 @@ class Walk:
 
         What comes after it is right again in that turn, so no mistake before it is the cause.
         """
-        last = self.last_right[0]
-        for n, truth in enumerate(self.truths[: max(last, 0)]):
+        for n, (truth, given) in enumerate(self.before):
             earlier = [other for other in self.truths[:n] if other.name == truth.name]
             turn = len(earlier)
-            for step in () if self.given[n] or not earlier else self.steps:
+            for step in () if given or not earlier else self.steps:
                 pairs = zip(step.values[:turn], earlier, strict=False)
                 right = all(equal(value, other.value) for value, other in pairs)
                 again = any(equal(step.values[-1], other.value) for other in earlier)
@@ -70,9 +75,8 @@ class Walk:
     @property
     def leaves_out(self) -> bool:
         """Whether a truth before the last right one is missing, and was given in another turn."""
-        before = [*zip(self.truths, self.given, strict=True)][: max(self.last_right[0], 0)]
-        names = {truth.name for truth, given in before if given}
-        return any(not given and truth.name in names for truth, given in before)
+        names = self.names_given
+        return any(not given and truth.name in names for truth, given in self.before)
 
     @property
     def goes_on(self) -> bool:

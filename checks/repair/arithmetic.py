@@ -15,6 +15,7 @@ from checks.repair.changes import (
     Change,
     as_code,
     constant,
+    is_range,
     swapped_axes,
 )
 
@@ -101,8 +102,8 @@ def parts(node: ast.BinOp, around: Around) -> Iterator[Change]:
 
 def ends(node: ast.BinOp, around: Around) -> Iterator[Change]:
     """The end of a range without what is added to it."""
-    counts = isinstance(around.parent, ast.Call) and ast.unparse(around.parent.func) == "range"
-    if counts and isinstance(node.op, ast.Add | ast.Sub) and isinstance(node.right, ast.Constant):
+    added = isinstance(node.op, ast.Add | ast.Sub) and isinstance(node.right, ast.Constant)
+    if added and is_range(around.parent):
         yield node.left, f"does {as_code(node.right)} belong in {as_code(node)}?"
 
 

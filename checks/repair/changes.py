@@ -94,6 +94,11 @@ def missing_beside(node: ast.AST, op: ast.operator) -> str:
     return f"which term is missing in {as_code(node)}?"
 
 
+def is_range(node: ast.AST) -> bool:
+    """Whether a part of an expression counts for a loop."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "range"
+
+
 def constant(value: int | float) -> ast.expr:
     """A number as an expression."""
     if value >= 0:

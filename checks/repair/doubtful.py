@@ -8,6 +8,7 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
+from checks.repair.changes import is_range
 from checks.repair.edits import Edit, Put
 
 IDLE_WITH_1 = ast.Mult | ast.Div | ast.FloorDiv | ast.Pow
@@ -33,8 +34,7 @@ def is_vain(edit: Edit, world: dict[str, Any]) -> bool:
 
 def _begins_in_front(put: Put) -> bool:
     owner, field, new = put
-    counts = isinstance(owner, ast.Call) and getattr(owner.func, "id", "") == "range"
-    if not (counts and field == "args" and len(new) == 2) or new[0] is owner.args[0]:
+    if not (is_range(owner) and field == "args" and len(new) == 2) or new[0] is owner.args[0]:
         return False
     return isinstance(new[0], ast.UnaryOp) and isinstance(new[0].op, ast.USub)
 

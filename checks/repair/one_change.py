@@ -220,7 +220,7 @@ def _words(definition: Definition, repairs: Sequence[Repair], count: int) -> Ite
 
     Where two changes do the same, each by itself, the second is told as the other one.
     """
-    _, *other = [repair for repair in repairs if repair[0] == ALL] or [None]
+    other = [repair for repair in repairs if repair[0] == ALL][1:]
     repairs = [repair for repair in repairs if repair not in other]
     cases = {1: "", 2: " in both cases"}.get(count, f" in all {count} cases")
     for _, same in itertools.groupby(sorted(repairs, key=_asked), _asked):

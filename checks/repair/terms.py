@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from checks.repair.changes import Around, Change, as_code, constant, missing_beside
+from checks.repair.changes import Around, Change, as_code, constant, is_range, missing_beside
 
 WRAPPERS = {ast.Name: ("abs", "np.log", "np.sqrt", "np.exp", "np.square"), ast.Sub: ("abs",)}
 SUMS = ast.Add | ast.Sub
@@ -137,7 +137,7 @@ def functions_of(node: ast.Name | ast.BinOp, around: Around) -> Iterator[Change]
 
 def loop_ends(node: ast.Call, around: Around) -> Iterator[Change]:
     """A range with another beginning or end."""
-    if not _is_range(node) or not 0 < len(node.args) < 3:
+    if not is_range(node) or not 0 < len(node.args) < 3:
         return
     question = f"where does {as_code(node)} begin and end?"
     *first, last = node.args
@@ -165,15 +165,12 @@ def kept_axes(node: ast.Call, around: Around) -> Iterator[Change]:
         question = f"along which axis does `{short}` {what}?"
         for axis in (-1, 1):
             along = [*node.keywords, ast.keyword("axis", constant(axis))]
-            yield (
-                ast.Call(node.func, node.args[:kept], along),
-                f"along which axis does `{short}` {what}?",
-            )
+            yield ast.Call(node.func, node.args[:kept], along), question
 
 
 def opposites(node: ast.Name, around: Around) -> Iterator[Change]:
     """A mask the other way round."""
-    counts = isinstance(getattr(around.parent, "op", None), SUMS) or _is_range(around.parent)
+    counts = isinstance(getattr(around.parent, "op", None), SUMS) or is_range(around.parent)
     if _is_read(node, around, ast.Call | ast.BinOp) and not counts:
         question = f"is {as_code(node)} the right way round, or its opposite?"
         yield ast.UnaryOp(ast.Invert(), node), question
@@ -185,10 +182,6 @@ def shortened(node: ast.Name, around: Around) -> Iterator[Change]:
         question = f"must all of {as_code(node)} be used there?"
         for end in (ast.Slice(constant(1), None), ast.Slice(None, constant(-1))):
             yield ast.Subscript(node, end, ast.Load()), question
-
-
-def _is_range(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and ast.unparse(node.func) == "range"
 
 
 def _is_read(node: ast.Name, around: Around, by: Any) -> bool:

@@ -125,7 +125,7 @@ def test_a_kept_total_is_halved_under_twice_the_maximum():
     assert flat(online()) == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize(("key", "wanted"), [("R74", 1), ("R75", 2), ("R76", 2)])
+@pytest.mark.parametrize(("key", "wanted"), [("R74", 1), ("R75", 2), ("R76", 2), ("R95", 2)])
 def test_the_right_formula_alone_is_the_block(key, wanted):
     names, *results = block_namespace()
     reminder = next(each for each in reminders() if each.id == key)

@@ -46,6 +46,7 @@ def mixed(weights, values) -> float:
 
 def similarity() -> dict[str, list]:
     grid = np.array([[0.1, 0.2, 0.7], [0.5, 0.3, 0.2], [0.8, 0.1, 0.1]])
+    columns = grid.T
     a, b, c, d = row(3, 4), row(8, 6), row(0, 2), row(0, 4)
     q, k = row(1, 2, 2, 0), row(2, 1, 2, 5)
     length = np.linalg.norm
@@ -53,6 +54,7 @@ def similarity() -> dict[str, list]:
         "00_start 2": [[1], grid.sum(1)[0], None],
         "00_start 4": [[10], mixed((0.3, 0.7), (10, 0)), [5, 10, 0]],
         "R01": [grid[:, 1].argmax(), grid[1].argmax(), grid[1].argmin()],
+        "R94": [columns[:, 1].argmax(), columns[1].argmax(), columns[:, 1].argmin()],
         "R02": [a @ b, cosine(a, b), a @ b / length(b), length(a - b)],
         "R03": [cosine(c, d), c @ d / (c @ c * (d @ d)), c @ d, length(c - d)],
         "R04": [scaled(q @ k, 4), cosine(q, k), scores(q[None], k[None], scale=1.0).item()],
