@@ -210,7 +210,7 @@ def missing_parts(node: ast.expr, around: Around) -> Iterator[Change]:
 def einsum_letters(node: ast.Constant, around: Around) -> Iterator[Change]:
     """Another letter at one place of an einsum."""
     text = node.value
-    if not isinstance(text, str) or "," not in text.partition("->")[0]:
+    if not isinstance(text, str) or not ("->" in text or _is_einsum(around.parent)):
         return
     letters = dict.fromkeys(letter for letter in text if letter.isalpha())
     for n, own in enumerate(text):
@@ -218,3 +218,7 @@ def einsum_letters(node: ast.Constant, around: Around) -> Iterator[Change]:
             if other != own:
                 new = ast.Constant(text[:n] + other + text[n + 1 :])
                 yield new, f"which axes have the same letter in {as_code(node)}, and should they?"
+
+
+def _is_einsum(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func).endswith("einsum")

@@ -192,9 +192,13 @@ def _edits_of_all(same: Sequence[Place]) -> Iterator[Edit]:
 
 def _expressions(root: ast.stmt) -> Iterator[Place]:
     for owner in ast.walk(root):
-        if not isinstance(owner, ast.arguments | ast.arg):
+        if not (isinstance(owner, ast.arguments | ast.arg) or _is_docstring(owner)):
             for field, node, put in _children(owner):
                 yield owner, field, node, put
+
+
+def _is_docstring(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _children(owner: ast.AST) -> Iterator[tuple[str, ast.expr, Callable]]:

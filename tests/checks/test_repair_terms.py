@@ -73,6 +73,15 @@ def test_the_term_that_makes_an_answer_right_is_located(slip):
     assert words in " ".join(verdict_on(number, source, wrong=()).sentences)
 
 
+@pytest.mark.parametrize("slip", ["one row for several", "two counts of a row"])
+def test_the_text_of_a_docstring_uses_up_no_change(slip):
+    number, source, words = SLIPS[slip]
+    shapes = "x (batch, heads, query, d_k), keys (batch, heads, key, d_k), values -> output"
+    head, body = source.split("\n", 1)
+    documented = f'{head}\n    """{3 * shapes}"""\n{body}'
+    assert words in " ".join(verdict_on(number, documented, wrong=()).sentences)
+
+
 def test_a_named_mistake_is_told_with_its_line_where_one_change_mends_it():
     source = (
         "def cosine(a, b):\n    na, nb = np.linalg.norm(a), np.linalg.norm(b)\n"
