@@ -111,7 +111,7 @@ def _in_small_letters(expected: Mapping, got: Mapping) -> Mapping:
 def _how(expected: Node, got: Node, tolerance: float | None) -> str:
     """What can be told of one wrong entry."""
     if isinstance(expected, Text) and isinstance(got, Text):
-        return _letters(set(expected.text), set(got.text))
+        return _letters(expected.text, got.text)
     wanted, came = expected.as_numbers(), got.as_numbers()
     if wanted is None or came is None or len(wanted.shape) != 1 or wanted.shape != came.shape:
         return ""
@@ -119,11 +119,15 @@ def _how(expected: Node, got: Node, tolerance: float | None) -> str:
     return f" (at [{', '.join(map(str, wrong))}])" if len(wrong) < wanted.shape[0] else ""
 
 
-def _letters(expected: set[str], got: set[str]) -> str:
-    if max(len(expected), len(got)) > 1:
-        if got < expected:
+def _letters(expected: str, got: str) -> str:
+    """For texts that list letters, whether some are missing or too many."""
+    wanted, came = set(expected), set(got)
+    if not (expected + got).isalpha() or len(expected + got) > len(wanted) + len(came):
+        return ""
+    if max(len(wanted), len(came)) > 1:
+        if came < wanted:
             return " (too few letters)"
-        if expected < got:
+        if wanted < came:
             return " (too many letters)"
     return ""
 

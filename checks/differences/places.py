@@ -120,6 +120,9 @@ def _edges(what: str, at: list[int], size: int) -> Iterator[str]:
         yield f"the last {what} is right, the others are not."
     if len(at) == 1 and 0 < at[0] < size - 1:
         yield f"only {what} {at[0]} differs."
+    for start in (0, 1):
+        if size > start + 1 and at == list(range(start, size, 2)):
+            yield f"what differs is every second {what}, from {what} {start} on."
     if 1 < len(at) < size - 1:
         several = "the indices" if what == "index" else f"{what}s"
         yield f"only {several} {', '.join(map(str, at[:-1]))} and {at[-1]} differ."

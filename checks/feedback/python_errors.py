@@ -29,7 +29,8 @@ NOT_CALLED = re.compile(
     r"|unsupported operand.*'(?:builtin_function_or_method|method|function)'"
 )
 NO_ARRAY = re.compile(r"'(?:int|float)' object is not subscriptable")
-EXTREME = re.compile(r"(?<![.\w])(max|min)\(\w+, \w+\)")  # Python's own, of two arrays
+EXTREME = re.compile(r"(?<![.\w])(max|min)\([^()=,]+, [^()=,]+\)")  # Python's own, of two arrays
+NO_CALL = re.compile(r"'(\w+)' object is not callable")
 ATTRIBUTE = re.compile(r"object has no attribute '(\w+)'")
 WORDS = {"and": "&", "or": "|", "not": "~"}
 LEFT_NONE = "which condition or slice left none?"
@@ -38,6 +39,7 @@ LEFT_NONE = "which condition or slice left none?"
 def about_python(task: Task, mistake: Mistake) -> Iterator[str]:
     """What can be said of an error, each in a sentence."""
     yield about_own_names(task, mistake)
+    yield about_objects(task, mistake)
     asked = (
         about_nothing, about_index, about_truth, about_one_number, about_parameters, about_calls,
         about_pairs, about_raise,
@@ -147,6 +149,17 @@ def about_own_names(task: Task, mistake: Mistake) -> str:
     return (
         f"`{name[1]}` comes to `__init__`; another method sees only what is kept: "
         f"write `self.{name[1]} = {name[1]}` there, and `self.{name[1]}` here."
+    )
+
+
+def about_objects(task: Task, mistake: Mistake) -> str:
+    """A sentence on an object that is called and has no method for it."""
+    uncalled = NO_CALL.search(mistake.message)
+    if not (uncalled and isinstance(task.reference, type) and uncalled[1] == task.name):
+        return ""
+    return (
+        "An object is called by its method `__call__`, and your class has none; only a subclass of "
+        "`torch.nn.Module` passes a call on to `forward`."
     )
 
 

@@ -142,8 +142,9 @@ def _departure(
             yield f"You return {after}; the result comes after." if same else "The result is not."
         return
     verb = "come" if is_plural(truth.name) else "comes"
-    following = walk.steps[walk.steps.index(step) + 1 :] if step else walk.steps
-    near, relation = _nearest(task, walk, truth, following, others)
+    near, relation = _nearest(task, walk, truth, walk.steps_after(n), others)
+    if not near and n > 0 and walk.given[n - 1]:  # values may be made after the scores
+        near, relation = _nearest(task, walk, truth, walk.steps_after(n - 1), others)
     elsewhere = bool(near and changed and near.line not in changed)
     if elsewhere and relation.startswith("not normalised"):
         return  # it may be divided later: the change that is told says where it is not

@@ -22,6 +22,9 @@ def readings(step: Step, truth: np.ndarray) -> Iterator[np.ndarray]:
     joined = np.stack(step.values)
     if joined.size == truth.size and len(joined) in (*truth.shape[:1], truth.size):
         yield joined.reshape(truth.shape)
+    for axis in range(1, truth.ndim - 1):  # the heads of a batch, one in each turn
+        if len(joined) == truth.shape[axis] and joined.size == truth.size:
+            yield np.moveaxis(joined, 0, axis)
 
 
 def as_hidden(values: np.ndarray, truth: np.ndarray) -> np.ndarray:

@@ -55,6 +55,11 @@ class Walk:
         kept = [truth for n, truth in truths if n <= last or truth.name not in skipped]
         return replace(self, truths=kept)
 
+    def steps_after(self, n: int) -> Sequence[Step]:
+        """The steps after the first one that gives a truth; all, where none gives it."""
+        giving = (k for k, step in enumerate(self.steps) if n >= 0 and gives(step, self.truths[n]))
+        return self.steps[next(giving, -1) + 1 :]
+
     @property
     def lost_turn(self) -> tuple[Step, Intermediate] | None:
         """The first step of a loop that gives what was right in an earlier turn once more.

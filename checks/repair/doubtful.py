@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import re
 import types
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from checks.repair.changes import is_range
 from checks.repair.edits import Edit, Put
 
 IDLE_WITH_1 = ast.Mult | ast.Div | ast.FloorDiv | ast.Pow
+SWAPS = ("swapaxes", "transpose", "movedim", "moveaxis")
 TURNING = ast.Sub | ast.Div | ast.FloorDiv
 ONE_HOT = re.compile(r"\b(eye|identity|one_hot)\(")
 SHAPE_ALONE = re.compile(r"does `\.(squeeze|unsqueeze|reshape|view|copy|clone|ravel)` belong")
@@ -25,9 +26,11 @@ def is_vain(edit: Edit, world: dict[str, Any]) -> bool:
     """Whether a change leaves a library where a value was, or multiplies or divides by 1.
 
     Nor is one told that turns one-hot rows upside down, where one slip more undoes what another
-    did, or that begins a loop in front of the first row: -1 is the last one.
+    did, that begins a loop in front of the first row (-1 is the last one), that subtracts an
+    array from its copy, divides a fixed number by another without its rest, or swaps an axis with
+    itself.
     """
-    if any(_begins_in_front(put) for put in edit.puts):
+    if any(_begins_in_front(put) or _swaps_nothing(put) for put in edit.puts):
         return True
     return any(_is_idle(new, world) for put in edit.puts for new in _put_in(put))
 
@@ -37,6 +40,12 @@ def _begins_in_front(put: Put) -> bool:
     if not (is_range(owner) and field == "args" and len(new) == 2) or new[0] is owner.args[0]:
         return False
     return isinstance(new[0], ast.UnaryOp) and isinstance(new[0].op, ast.USub)
+
+
+def _swaps_nothing(put: Put) -> bool:
+    owner, field, new = put
+    swaps = isinstance(owner, ast.Call) and getattr(owner.func, "attr", "") in SWAPS
+    return swaps and field == "args" and len({*map(ast.unparse, new[-2:])}) == 1
 
 
 def _put_in(put: Put) -> list[ast.AST]:
@@ -51,7 +60,40 @@ def _put_in(put: Put) -> list[ast.AST]:
 def _is_idle(new: ast.AST, world: dict[str, Any]) -> bool:
     by_1 = isinstance(new, ast.BinOp) and isinstance(new.op, IDLE_WITH_1)
     idle = by_1 and 1 in [getattr(side, "value", None) for side in _neutral(new)]
-    return idle or _is_library(new, world) or _is_turned_one_hot(new)
+    return idle or _is_library(new, world) or _is_turned_one_hot(new) or _is_nothing(new)
+
+
+def _is_nothing(new: ast.AST) -> bool:
+    """Whether a name is subtracted from its copy, or a fixed number divided without its rest."""
+    if isinstance(new, ast.BinOp) and isinstance(new.op, ast.FloorDiv):
+        return isinstance(new.left, ast.Constant)
+    if not (isinstance(new, ast.BinOp) and isinstance(new.op, ast.Sub)):
+        return False
+    left, right = ast.unparse(new.left), ast.unparse(new.right)
+    return left in (right, f"{right}.copy()", f"{right}.clone()")
+
+
+def stays_0(edit: Edit, statements: Sequence[ast.stmt]) -> bool:
+    """Whether a sum that begins at 0 is multiplied in place of added to."""
+    new = [new for put in edit.puts for new in _put_in(put)]
+    names = {
+        node.target.id for node in new if isinstance(node, ast.AugAssign)
+        and isinstance(node.op, ast.Mult) and isinstance(node.target, ast.Name)
+    }  # fmt: skip
+    assigned = (
+        node for statement in statements for node in ast.walk(statement)
+        if names and isinstance(node, ast.Assign)
+    )  # fmt: skip
+    return any(begun in names for node in assigned for begun in _begun_at_0(node))
+
+
+def _begun_at_0(node: ast.Assign) -> Iterator[str]:
+    """The names that a line gives the value 0, one or several side by side."""
+    target, value = node.targets[0], node.value
+    pairs = zip(getattr(target, "elts", [target]), getattr(value, "elts", [value]), strict=False)
+    for name, number in pairs:
+        if isinstance(name, ast.Name) and getattr(number, "value", None) == 0:
+            yield name.id
 
 
 def _neutral(new: ast.BinOp) -> list[ast.expr]:
@@ -59,11 +101,13 @@ def _neutral(new: ast.BinOp) -> list[ast.expr]:
     return [new.right, new.left] if isinstance(new.op, ast.Mult) else [new.right]
 
 
-def turns_probe(edit: Edit) -> bool:
-    """Whether a number that is assigned, or one-hot rows, become negative.
+def turns_probe(edit: Edit, statements: Sequence[ast.stmt]) -> bool:
+    """Whether rows, or a number that is assigned, are turned round.
 
     Where a function is given, which an answer tries out, their size is a choice of its own.
     """
+    if is_of_sign(edit) and set(edit.lines) <= {*_lines_of_rows(statements)}:
+        return True
     return any(
         isinstance(getattr(new, "op", None), ast.USub)
         and (
@@ -72,6 +116,14 @@ def turns_probe(edit: Edit) -> bool:
         )
         for owner, _, new in edit.puts
     )
+
+
+def _lines_of_rows(statements: Sequence[ast.stmt]) -> Iterator[int]:
+    """The lines in which a part of an array is assigned."""
+    for statement in statements:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+                yield node.lineno
 
 
 def _is_turned_one_hot(new: ast.AST) -> bool:
@@ -153,6 +205,12 @@ def _within_squeezes(statements: Sequence[ast.stmt]) -> set[int]:
 def sign_rank(edit: Edit) -> tuple[bool, tuple[int, ...]]:
     """What orders changes that turn a sign: a difference before all else, and the last line."""
     return "sides of `-` comes" in edit.question, edit.lines
+
+
+def are_differences(*edits: Edit) -> bool:
+    """Whether each of some changes turns a difference of its own."""
+    questions = {edit.question for edit in edits if "sides of `-` comes" in edit.question}
+    return len(questions) == len(edits)
 
 
 def is_of_sign(edit: Edit) -> bool:

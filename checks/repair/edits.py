@@ -112,11 +112,9 @@ def _block_edits(root: ast.stmt) -> Iterator[Edit]:
             if not isinstance(block, list):
                 continue
             inside = in_loop or isinstance(owner, LOOPS)
-            for new, statement, question in block_changes(block, inside):
-                for part in new or [ast.Pass()]:
-                    _located(part, statement)
-                put = (owner, field, new or [ast.Pass()])
-                yield Edit((put,), (statement.lineno,), question)
+            for changed, statement, question in block_changes(block, inside):
+                new = [_located(part, statement) for part in changed or [ast.Pass()]]
+                yield Edit(((owner, field, new),), (statement.lineno,), question)
 
 
 def _with_loops(node: ast.AST, in_loop: bool) -> Iterator[tuple[ast.AST, bool]]:
@@ -142,8 +140,8 @@ def _expression_edits(root: ast.stmt, changes: Sequence[tuple[Any, Callable]]) -
 
 
 def _which(root: ast.stmt, node: ast.expr) -> str:
-    """Which of the equal numbers or names of its line a number or a name is."""
-    if not isinstance(node, ast.Constant | ast.Name):
+    """Which of the equal numbers, names or slices of its line one of these is."""
+    if not isinstance(node, ast.Constant | ast.Name | ast.Slice):
         return ""
     shown = ast.unparse(node)
     alike = [other for other in ast.walk(root) if isinstance(other, type(node))

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from checks.differences.entries import listed
 from checks.repair.doubtful import (
+    are_differences,
     binds_side_by_side,
     is_last_resort,
     is_of_sign,
@@ -143,7 +144,8 @@ def _as_good(search: Search, edit: Edit) -> Iterator[Edit]:
     """
     for other in search.changes():
         alike = other.question == edit.question or (is_of_sign(other) and is_of_sign(edit))
-        if alike and other.lines != edit.lines and search.is_right_with(other):
+        apart = other.lines != edit.lines or are_differences(other, edit)
+        if alike and apart and search.is_right_with(other):
             yield other
 
 
@@ -173,7 +175,8 @@ def _says_another(search: Search, edit: Edit) -> bool:
     stand for the wrong things.
     """
     if is_of_sign(edit) and any(
-        sign_rank(other) > sign_rank(edit) for other in _as_good(search, edit)
+        sign_rank(other) > sign_rank(edit) or are_differences(other, edit)
+        for other in _as_good(search, edit)
     ):
         return True  # the sign that a name speaks of is that of the last difference
     if binds_side_by_side(edit):
@@ -182,12 +185,9 @@ def _says_another(search: Search, edit: Edit) -> bool:
         return True
     if edit.kind == "missing_parts" and _stands_elsewhere(search, edit):
         return True
-    guessed = edit.kind == "numbers_by_name"
+    guessed = edit.kind == "numbers_by_name" or "multiplied or divided" in edit.question
     swapped_maximum = edit.kind == "functions" and "`max`" in edit.question
-    other_factor = "multiplied or divided" in edit.question
-    return (
-        guessed or swapped_maximum or other_factor or (search.task.is_value and len(edit.puts) > 1)
-    )
+    return guessed or swapped_maximum or (search.task.is_value and len(edit.puts) > 1)
 
 
 def _stands_elsewhere(search: Search, edit: Edit) -> bool:

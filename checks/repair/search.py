@@ -13,7 +13,7 @@ from types import CodeType
 import numpy as np
 
 from checks.feedback.explain import ask_law
-from checks.repair.doubtful import is_vain, turns_probe
+from checks.repair.doubtful import is_vain, stays_0, turns_probe
 from checks.repair.edits import Edit, edits_of
 from checks.repair.rewriting import Definition
 from checks.run.call import Outcome
@@ -22,6 +22,7 @@ from checks.run.nodes import Node
 from checks.run.parts import compared_parts, wrong_parts
 from checks.run.plain_data import plain
 from checks.run.trial import Compared, right_outcomes, same_outcome, try_case
+from checks.run.world import other_luck
 from checks.status import Status
 from checks.task import Case, Task
 
@@ -134,10 +135,11 @@ class Search:
         return RIGHT if same_outcome(first.truth, outcome, self.task.tolerance) else ""
 
     def _accepted(self) -> bool:
-        """Whether the check would accept it: the laws, other draws, the same again, no changes."""
+        """Whether the check would accept it: the laws, other draws, other luck, no changes."""
         if not (self._lawful() and ALL in self._right_on(self.fresh)):
             return False
-        again = [(seen, self.outcome(seen, closely=True)) for seen in self.compared]
+        with other_luck():
+            again = [(seen, self.outcome(seen, closely=True)) for seen in self.compared]
         return not any(
             outcome is None
             or outcome.changed
@@ -173,7 +175,9 @@ class Search:
         for edit in itertools.islice(edits_of(self.definition.statements), self.most):
             if self.is_over() or len(self.endless) >= MOST_ENDLESS:
                 return
-            if is_vain(edit, self.definition.world) or (self.probes and turns_probe(edit)):
+            statements = self.definition.statements
+            vain = is_vain(edit, self.definition.world) or stays_0(edit, statements)
+            if vain or (self.probes and turns_probe(edit, statements)):
                 continue
             yield edit
 

@@ -49,7 +49,7 @@ def _assigned(statement: ast.Assign, in_loop: bool) -> Iterator[tuple[Block, str
         copied = ast.Call(ast.Attribute(statement.value, "copy", ast.Load()), [], [])
         question = f"{as_code(target)} is the same array by another name; must it be a copy?"
         yield [ast.Assign(statement.targets, copied)], question
-    if in_loop and isinstance(target, ast.Name | ast.Subscript):
+    if in_loop and isinstance(target, ast.Name | ast.Subscript) and not _reorders(statement):
         yield (
             [ast.AugAssign(target, ast.Add(), statement.value)],
             (
@@ -61,6 +61,13 @@ def _assigned(statement: ast.Assign, in_loop: bool) -> Iterator[tuple[Block, str
         isinstance(target, ast.Name) and _reads(statement.value, target.id)
     ):
         yield [], "is this line needed?"
+
+
+def _reorders(statement: ast.Assign) -> bool:
+    """Whether a part of an array is given its own entries in another order."""
+    target, value = statement.targets[0], statement.value
+    own = isinstance(value, ast.Subscript) and isinstance(target, ast.Subscript)
+    return own and ast.unparse(value).startswith(ast.unparse(target))
 
 
 def _reads(value: ast.expr, name: str) -> bool:

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 
@@ -29,13 +30,26 @@ def kept_generators() -> Iterator[None]:
             torch.set_rng_state(kept_torch)
 
 
+SEED = ContextVar("seed", default=0)  # of the global generators
+
+
+@contextmanager
+def other_luck() -> Iterator[None]:
+    """Begin the global generators elsewhere: what was right by luck is then wrong."""
+    before = SEED.set(SEED.get() + 1)
+    try:
+        yield
+    finally:
+        SEED.reset(before)
+
+
 @contextmanager
 def quiet_world() -> Iterator[None]:
     """Seed the global generators, and silence warnings."""
-    random.seed(0)
-    np.random.seed(0)
+    random.seed(SEED.get())
+    np.random.seed(SEED.get())
     if torch := sys.modules.get("torch"):
-        torch.default_generator.manual_seed(0)
+        torch.default_generator.manual_seed(SEED.get())
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield

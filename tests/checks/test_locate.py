@@ -16,7 +16,8 @@ HEAD = "def attention(q, k, v):\n"
 
 def task(number: str, named: bool = False) -> Task:
     """A task, whose misconceptions are left out unless the test is about them."""
-    names = {"07": "07_self_attention", "08": "08_masking", "11": "11_block", "12": "12_gpt2"}
+    names = {"07": "07_self_attention", "08": "08_masking", "11": "11_block", "12": "12_gpt2",
+             "17": "17_capstone"}  # fmt: skip
     exercises = importlib.import_module(f"exercises.{names[number.split('.')[0].zfill(2)]}")
     whole = exercises.EXERCISE[number]
     return whole if named else replace(whole, wrong=(), laws=())
@@ -104,6 +105,28 @@ def test_before_an_error_the_last_right_step_is_told_and_nothing_is_guessed():
     text = told(HEAD + SCORES + "    return np.softmax(s) @ v")
     assert text.startswith("Your `s = q @ k.T / np.sqrt(q.shape[-1])` (line 2) is right")
     assert "Next" not in text
+
+
+def test_heads_that_come_one_in_each_turn_are_seen_as_those_of_a_batch():
+    source = (
+        "def ln(x, p, name):\n"
+        "    x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)\n"
+        "    return x * p[name + '.weight'] + p[name + '.bias']\n"
+        "def block(x, p, heads):\n    y, outputs = ln(x, p, 'ln_1'), []\n"
+        "    y = y @ p['attn.c_attn.weight'] + p['attn.c_attn.bias']\n"
+        "    q, k, v = (np.split(part, heads, -1) for part in np.split(y, 3, -1))\n"
+        "    for h in range(heads):\n"
+        "        s = q[h] @ k[h].swapaxes(-1, -2) / np.sqrt(x.shape[-1])\n"
+        "        s = np.where(np.tri(len(s[0]), dtype=bool), s, -np.inf)\n"
+        "        outputs.append(softmax(s) @ v[h])\n"
+        "    x = x + np.concatenate(outputs, -1) @ p['attn.c_proj.weight'] + p['attn.c_proj.bias']\n"
+        "    y = ln(x, p, 'ln_2') @ p['mlp.c_fc.weight'] + p['mlp.c_fc.bias']\n"
+        "    y = y * (1 + np.tanh(np.sqrt(2 / np.pi) * (y + 0.044715 * y**3))) / 2\n"
+        "    return x + y @ p['mlp.c_proj.weight'] + p['mlp.c_proj.bias']\n"
+    )
+    words = told("from lib.functional import softmax\n" + source, "17.7")
+    assert "Next come the scores: your `s = q[h]" in words
+    assert "0.447 = 1/sqrt(heads)." in words
 
 
 def test_a_missing_mask_is_seen_in_the_scores():

@@ -17,6 +17,23 @@ def words_on(number: str, source: str) -> str:
     return " ".join(grade_source(task, source, dict(setup(name))).sentences)
 
 
+PATCHED = '''def restored(model, clean, corrupted, answer, layer, head, position, d_v):
+    kept, part = {}, np.s_[position, head * d_v : (head + 1) * d_v]
+
+    def record(l, output):
+        kept[l] = output.copy()
+
+    def swap(l, output):
+        if l == layer:
+            output = output.copy()
+            output[part] = kept[layer][part]
+            return output
+
+    def logp(ids, hook):
+        return np.log(softmax(model(ids, hook)[-1])[answer])
+
+    good, bad = logp(clean, record), logp(corrupted, lambda l, output: None)
+'''
 ACCIDENTS = {
     "a change of an argument in place": (
         "16.3",
@@ -44,6 +61,19 @@ ACCIDENTS = {
         "        return grid[query, key]\n    return grid[key, query]",
         "You treated both layouts the same",
     ),
+    "the luck of one draw": (
+        "7.6",
+        "def is_equivariant(f, x, permutation):\n"
+        "    p = np.random.default_rng(0).permutation(len(x))\n"
+        "    return np.allclose(f(x[p]), f(x)[p])",
+        "",
+    ),
+    "an array subtracted from its copy": (
+        "10.7",
+        "def share_changed(decode, memory):\n    empty = memory.copy()\n    empty[0] = 0\n"
+        "    return float(np.mean(decode(memory).argmax(1) != decode(empty).argmax(1)))",
+        "",
+    ),
 }  # fmt: skip
 
 
@@ -66,6 +96,37 @@ def test_the_same_change_is_looked_for_in_a_line_before_it_is_made_in_all():
     )
     assert "One small change in line 7, " in words
     assert "is the number 1 right there? It stands there 2 times." in words
+
+
+def test_of_two_differences_that_may_be_turned_none_is_told():
+    words = words_on("16.7", PATCHED + "    return (logp(corrupted, swap) - bad) / (bad - good)")
+    assert "(patched - corrupted) / (clean - corrupted)" in words
+    assert "sides of `-`" not in words
+
+
+def test_a_line_that_stands_alone_in_its_block_can_be_left_out():
+    words = words_on(
+        "15.2",
+        "def total(vocab, longest, d_model, layers, d_ff, tied, biases):\n"
+        "    block = 4 * d_model**2 + 2 * d_model * d_ff + 4 * d_model\n"
+        "    if biases:\n        block += 5 * d_model + d_ff\n"
+        "    else:\n        block -= 2 * d_model\n"
+        "    n = (vocab + longest) * d_model + layers * block + 2 * d_model\n"
+        "    return n if tied else n + vocab * d_model",
+    )
+    assert "line 6, `block -= 2 * d_model`, makes your answer right in all 7 cases." in words
+    assert "is this line needed?" in words
+
+
+def test_of_equal_slices_in_a_line_the_one_that_is_wrong_is_counted():
+    words = words_on(
+        "8.8",
+        "import torch\nfrom torch.nn.functional import cross_entropy\n"
+        "def next_token_loss(logits, tokens, real):\n"
+        "    logits, tokens, real = map(torch.as_tensor, (logits, tokens, real))\n"
+        "    return cross_entropy(logits[1:][real[1:]], tokens[1:][real[1:]]).item()",
+    )
+    assert "where does `[1:]` begin and end? Of the 4 in this line, it is the 1st." in words
 
 
 def test_a_change_in_two_lines_is_told_with_both():
