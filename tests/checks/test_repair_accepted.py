@@ -17,7 +17,7 @@ def words_on(number: str, source: str) -> str:
     return " ".join(grade_source(task, source, dict(setup(name))).sentences)
 
 
-PATCHED = '''def restored(model, clean, corrupted, answer, layer, head, position, d_v):
+PATCHED = """def restored(model, clean, corrupted, answer, layer, head, position, d_v):
     kept, part = {}, np.s_[position, head * d_v : (head + 1) * d_v]
 
     def record(l, output):
@@ -33,7 +33,7 @@ PATCHED = '''def restored(model, clean, corrupted, answer, layer, head, position
         return np.log(softmax(model(ids, hook)[-1])[answer])
 
     good, bad = logp(clean, record), logp(corrupted, lambda l, output: None)
-'''
+"""
 ACCIDENTS = {
     "a change of an argument in place": (
         "16.3",

@@ -25,6 +25,7 @@ from tests.support.attempts import (
     answers,
     known_once,
     load,
+    names_alone,
     nowhere,
     rewritten,
     setup,
@@ -161,7 +162,8 @@ FORMS = (
 
 def row(name: str, task: Task) -> dict[str, Any]:
     """All that was tried on one task, and what became of it."""
-    ideas = [(wrong, judge(task, wrong.answer)) for wrong in task.wrong]
+    with names_alone():
+        ideas = [(wrong, judge(task, wrong.answer)) for wrong in task.wrong]
     forms = {}
     for form in FORMS:
         verdict = form.judged(name, task)
