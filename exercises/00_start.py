@@ -241,6 +241,9 @@ DOCTOR = [
     Wrong("M478", lambda pins, installed: {
         **disagreements(pins, installed),
         **{name: installed[name] for name in installed if name not in pins}}),
+    Wrong("M474+M478", lambda pins, installed: {
+        name: version for name, version in installed.items()
+        if version.partition("+")[0] != pins.get(name)}),
     Wrong("M479", lambda pins, installed: {
         name: pins[name] for name in disagreements(pins, installed)}),
     Wrong("M560", lambda pins, installed: {

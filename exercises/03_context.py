@@ -223,6 +223,16 @@ def _numbered(x):
     return y
 
 
+def _numbered_between(x):
+    """The place is added to the second axis alone."""
+    return x + 0.1 * np.arange(len(x))[:, None] * (np.arange(x.shape[1]) == 1)
+
+
+def _longer_by_place(x):
+    """Later rows are longer: a row keeps its direction."""
+    return x * np.arange(1, len(x) + 1)[:, None]
+
+
 def _every_other_turned(x):
     """Every second row is read backwards: the same sum and length, another row."""
     y = x.copy()
@@ -246,6 +256,9 @@ def twin_cases(rng):
         "every second row read backwards": _every_other_turned,
         "the place subtracted from the first axis": lambda rows: 2 * rows - _numbered(rows),
         "similarity minus distance": _similarity_and_position,
+        "the place added to the second axis": _numbered_between,
+        "each row multiplied by its place": _longer_by_place,
+        "each row moved away from ones by its place": lambda rows: 1 - _longer_by_place(1 - rows),
     }
     cases = []
     for i, (name, method) in enumerate(methods.items()):
@@ -295,6 +308,15 @@ def _in_length(method, x, first, second):
     return not np.isclose(y[first], y[second])
 
 
+def _in_one_component(axis):
+    return lambda method, x, i, j: bool(abs(np.diff(method(x)[[i, j], axis])[0]) > 1e-9)
+
+
+def _in_direction(method, x, first, second):
+    y = method(x)
+    return bool(functional.cosine(y[first], y[second]) < 1 - 1e-9)
+
+
 def _order_matters(method, x, first, second):
     order = np.arange(len(x))[::-1]
     return not np.allclose(method(x[order])[order], method(x))
@@ -315,6 +337,8 @@ TWINS = [
     Wrong("M1262", _signed_the_other_way),
     *(Wrong("M1262", _signed_sum(sign)) for sign in (1, -1)),
     Wrong("M288", lambda method, x, i, j: not np.allclose(method(x)[1], method(x)[4])),
+    *(Wrong("M1376", _in_one_component(axis)) for axis in range(3)),
+    Wrong("M1351", _in_direction),
     Wrong("M288", _in_length),
     Wrong("M288", _order_matters),
     Wrong("M288", _in_sum),
@@ -476,6 +500,11 @@ def _at_the_threshold(below, above):
     return choose
 
 
+def _best_mean(distances, same, candidates):
+    t = best_threshold(distances, same, candidates)
+    return float(((distances[same] < t).mean() + (distances[~same] >= t).mean()) / 2)
+
+
 THRESHOLD = [
     Wrong("M1263", _at_the_threshold(np.less_equal, np.greater)),
     Wrong("M1263", _at_the_threshold(np.less_equal, np.greater_equal)),
@@ -492,6 +521,8 @@ THRESHOLD = [
     Wrong("M289", _by(lambda _, __, called, same: _right_among(~called, ~same))),
     Wrong("M289", _by(lambda _, __, c, same: _right_among(c, same) + _right_among(~c, ~same))),
     Wrong("M289", _midway),
+    Wrong("M1366", lambda distances, same, candidates: float(candidates[-1])),
+    Wrong("M1367", _best_mean),
 ]
 
 

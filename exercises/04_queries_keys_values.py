@@ -367,6 +367,7 @@ EXERCISE = Exercise(
                 Wrong("M1264", lambda q, k: q[-1] * k[-1]),
                 Wrong("M1264", lambda q, k: q[0] * k[0]),
                 Wrong("M996", lambda q, k: q.sum() * k.sum()),
+                Wrong("M1375", lambda q, k: (q + k).prod()),
             ],
             read=f"{PAGE}#one-score-then-all-of-them",
         ),

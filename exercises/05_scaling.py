@@ -1,5 +1,6 @@
 """The checks of chapter 05: the scale, what it is for, what it is not, and where it can hide."""
 
+import functools
 import math
 
 import numpy as np
@@ -167,14 +168,47 @@ def _not_near(value_of):
     return holds
 
 
+def _estimates(answer, d_k, case, seeds):
+    return np.array([float(answer(d_k, case.args[1] + more)) for more in range(seeds)])
+
+
+def _moves(estimates):
+    """How far chance moves the estimate, as a share of it; never, where it is not a number."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = estimates.std(ddof=1) / abs(estimates.mean())
+    return share if np.isfinite(share) else 0.0
+
+
 @_once
-def _steady(answer, case):
-    """Whether chance moves the estimate by little: one query for all keys moves it by much."""
-    d_k, seed = 3, case.args[1]
-    variances = [float(answer(d_k, seed + more)) for more in range(6)]
-    if not np.isfinite(variances).all() or np.std(variances) < 0.15 * abs(np.mean(variances)):
+def _pairs_differ(answer, case):
+    """A generator begun inside the loop gives each pair the numbers of the first."""
+    if max(map(abs, _measured(answer, case))) > 1e-9:
         return True
-    return f"for d_k = {d_k} six seeds gave from {min(variances):.2g} to {max(variances):.2g}"
+    return (
+        "the variance is 0. A generator that is made inside the loop gives the same numbers in "
+        "each turn: make it once, before the loop"
+    )
+
+
+@_once
+def _no_vector_shared(answer, case):
+    """Of few pairs the estimate moves as far in every d_k; if all share a vector, it does not."""
+    few = _estimates(answer, 3, case, 6)
+    if _moves(few) < 0.4 or _moves(_estimates(answer, 200, case, 10)) > 0.18:
+        return True
+    return f"for d_k = 3 six seeds gave from {min(few):.2g} to {max(few):.2g}"
+
+
+@_once
+def _of_many_pairs(answer, case):
+    """Six seeds are enough where chance moves the estimate by little, as 20,000 pairs do."""
+    if _moves(_estimates(answer, 3, case, 6)) < 0.03:
+        return True
+    share = _moves(_estimates(answer, 3, case, 24))
+    return bool(share < 0.05) or (
+        f"chance moves that for d_k = 3 by about {share:.0%}: the pairs are fewer than 20,000, "
+        "or they share vectors"
+    )
 
 
 @_once
@@ -190,6 +224,11 @@ def _unit(answer, case):
 @_once
 def _summed_over_components(answer, case):
     return not _measured(answer, case)[-1] >= 20
+
+
+@functools.cache
+def _without_signs(d_k):
+    return np.abs(_products(d_k, 0)).var()
 
 
 @_once
@@ -229,13 +268,16 @@ def _one_number(answer, case):
 
 MEASURED = [
     Law(None, "the answer is one number", _one_number),
+    Law(None, "the scores of the pairs are not all the same", _pairs_differ),
     Law("M89", "the result is a variance, not a standard deviation", _not_near(math.sqrt)),
     Law("M146", "the result grows with d_k", _not_near(lambda d_k: 1)),
     Law("M145", "queries and keys are sampled separately", _not_near(lambda d_k: 2 * d_k)),
+    Law("M1374", "the scores keep their signs", _not_near(_without_signs)),
     Law("M86", "the components have mean 0", _zero_mean),
     Law("M643", "the components have variance 1", _unit),
     Law("M644", "the sums run over the components", _summed_over_components),
-    Law("M645", "each pair has a query and a key of its own", _steady),
+    Law("M645", "no vector is shared by all pairs", _no_vector_shared),
+    Law(None, "chance moves the estimate by less than 5%", _of_many_pairs),
     Law(None, "the measured variance is within 8% of d_k", _near),
     Law(None, "the same seed gives the same estimate, another seed another", _follows_seed),
     Law(None, "random numbers move the estimate, and by little", _scatters),
@@ -270,6 +312,7 @@ def _one_query(d_k, seed):
 
 VARIANCE = [
     Wrong("M89", lambda d_k, seed: _products(d_k, seed).std()),
+    Wrong("M1374", lambda d_k, seed: np.abs(_products(d_k, seed)).var()),
     Wrong("M146", lambda d_k, seed: (_products(d_k, seed) / math.sqrt(d_k)).var()),
     Wrong(
         "M145", lambda d_k, seed: (generator(seed).normal(size=(SAMPLES, d_k)) ** 2).sum(-1).var()
@@ -657,9 +700,9 @@ HEAD = [
     Law("M02", "the divisor is not d_k", _divided_otherwise(lambda x, q: q.shape[-1])),
     Law("M03", "the divisor is not sqrt(d_model)",
         _divided_otherwise(lambda x, q: math.sqrt(x.shape[-1]))),
+    Law(None, "the seed decides the parameters, and another seed draws others", _seeded),
     Law(None, "each head has parameters of its own, and each text an output", _alone),
     Law(None, "the output is that of attention with the head's own parameters", _attends),
-    Law(None, "the seed decides the parameters, and another seed draws others", _seeded),
     Law(None, "W_q, W_k and W_v are three different draws", _drawn_apart),
 ]  # fmt: skip
 

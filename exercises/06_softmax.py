@@ -39,10 +39,13 @@ def _divided_by_logarithm(scores):
 
 
 LOGARITHMS = np.log(np.array([1.0, 2.0, 5.0]))
+OF_THE_NUMBERS = functional.softmax(np.array([1.0, 2.0, 5.0]))
 BY_HAND = [
     Wrong("M161", LOGARITHMS / LOGARITHMS.sum()),
     *(Wrong("M161", np.round(LOGARITHMS / LOGARITHMS.sum(), places)) for places in (1, 2, 3)),
     Wrong("M176", np.array([1.0, 2.0, 5.0])),
+    Wrong("M1363", OF_THE_NUMBERS),
+    *(Wrong("M1363", np.round(OF_THE_NUMBERS, places)) for places in (2, 3, 4)),
     Wrong("M16", np.array([0.0, 0.0, 1.0])),
     Wrong("M17", np.full(3, 1 / 3)),
     Wrong("M18", _sigmoid(LOGARITHMS)),
@@ -244,8 +247,8 @@ HEATED = [
     Wrong("M92", lambda weights, temperature: at_temperature(weights, 1 / temperature)),
     Wrong("M178", lambda weights, temperature: weights),
     Wrong("M160", lambda weights, temperature: weights / temperature),
-    Wrong("M176", _powers),
-    Wrong("M176", _powers_of(_highest)),
+    Wrong("M1364", _powers),
+    Wrong("M1364", _powers_of(_highest)),
     Wrong("M15", _rows_dropped),
     Wrong("M11", _hot_columns),
     Wrong("M12", _hot_table),
@@ -390,6 +393,8 @@ JACOBIAN = [
     Wrong("M1222+M13", lambda scores: _less_length(_shares(np.exp(scores)))),
     Wrong("M1185", lambda scores: _less_products(functional.softmax(scores))),
     Wrong("M1185", lambda scores: _less_products(functional.softmax(scores)).T),
+    Wrong("M1185+M13", lambda scores: _less_products(_shares(np.exp(scores)))),
+    Wrong("M1185+M13", lambda scores: _less_products(_shares(np.exp(scores))).T),
     Wrong("M1182+M13", lambda scores: np.abs(_slopes(_shares(np.exp(scores))))),
 ]
 
@@ -436,6 +441,8 @@ LIFTED = [
 ENTROPY = [
     Wrong("M169", lambda weights: -(weights * np.log(weights)).sum(-1)),
     Wrong("M170", lambda weights: _terms(weights).sum(-1)),
+    Wrong("M1365", lambda weights: -(weights * np.log1p(weights)).sum(-1)),
+    Wrong("M1365", lambda weights: (weights * np.log1p(weights)).sum(-1)),
     Wrong("M167", lambda weights: -_terms(weights).sum(-1) / math.log(2)),
     Wrong("M171", lambda weights: -_terms(weights).mean(-1)),
     Wrong("M951", lambda weights: -_logarithms(weights).mean(-1)),

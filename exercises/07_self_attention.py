@@ -312,6 +312,11 @@ def with_cancelling_positions(x):
     return x + steps
 
 
+def divided_by_length(x):
+    """A second run changes nothing, so it shows who runs f twice."""
+    return x / np.sqrt((x * x).sum(-1, keepdims=True))
+
+
 def equivariance_cases(rng):
     x, cycle = rng.normal(size=(5, 4)), np.array([2, 0, 1, 4, 3])
     candidates = {
@@ -324,6 +329,8 @@ def equivariance_cases(rng):
         "this very permutation, and no other commutes with it": lambda tokens: tokens[cycle],
         "a step for each position that cancels over the features": with_cancelling_positions,
         "1 added to the last token": lambda tokens: tokens + np.eye(len(tokens))[-1][:, None],
+        "each token divided by its length": divided_by_length,
+        "the tokens as they are": lambda tokens: tokens + 0,
     }
     cases = [Case((f, x, cycle), about=name) for name, f in candidates.items()]
     swap = np.array([0, 3, 2, 1, 4])
@@ -515,6 +522,9 @@ EXERCISE = Exercise(
             read="chapters/07_self_attention.html#order-is-invisible-without-a-mask",
             wrong=[
                 Wrong("M99", lambda f, x, p: bool(np.allclose(f(x[p]), f(x)))),
+                Wrong("M99", lambda f, x, p: bool(np.allclose(f(x)[p], f(x)))),
+                Wrong("M1354", lambda f, x, p: True),
+                Wrong("M1355", lambda f, x, p: bool(np.allclose(f(x), x))),
                 Wrong("M100", lambda f, x, p: bool(
                     np.allclose(f(x[p]), f(x)[np.argsort(p)]))),
                 *(Wrong("M101", sums_compared(axis)) for axis in (None, 0, 1)),

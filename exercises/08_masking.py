@@ -77,6 +77,7 @@ TRIANGLE_WRONG = [
     Wrong("M1050+M32", triangle(np.greater, offset=False)),
     Wrong("M32", triangle(np.less_equal, offset=False)),
     Wrong("M484", triangle(lambda key, query: key <= query + 1)),
+    Wrong("M1368", lambda queries, keys: np.tri(queries, keys, queries - keys, dtype=bool)),
 ]
 
 
@@ -294,11 +295,11 @@ def padded_cases(rng):
         return Case((*arrays, real_tokens(np.array(lengths), key)), about=about)
 
     def loud_pads(case):
-        """The case, with a score above 1000 at every pad."""
+        """The case, with a score above a million at every pad: no fixed penalty is enough."""
         q, k, v, real = case.args
         q, k = q.copy(), k.copy()
         q[..., 0] = 1 + abs(q[..., 0])
-        k[~np.broadcast_to(real[:, None], k.shape[:-1])] = [2000.0, 0.0, 0.0]
+        k[~np.broadcast_to(real[:, None], k.shape[:-1])] = [2e6, 0.0, 0.0]
         return Case((q, k, v, real), about=f"{case.about}; the scores of pads are huge")
 
     # Equal sizes first: there a mask on the wrong axis gives numbers and not an error. There are
@@ -326,7 +327,12 @@ def by_selection(scores, mask):
     return shifted_softmax(np.where(mask, scores, -np.inf))
 
 
+def with_a_penalty(amount):
+    return padded(lambda scores, mask: softmax(scores - amount * ~mask))
+
+
 PADDED_WRONG = [
+    *(Wrong("M1352", with_a_penalty(amount)) for amount in (100.0, 1e4)),
     Wrong("M24", lambda q, k, v, real: attend(q, k, v).output),
     Wrong("M26", lambda q, k, v, real: attend(q, k, v, ~real[:, None, None, :]).output),
     Wrong("M27", lambda q, k, v, real: attend(q, k, v, real[:, None, :, None]).output),
@@ -590,6 +596,17 @@ def mean_of_the_past(x):
     return np.cumsum(x, axis=0) / np.arange(1, len(x) + 1)[:, None]
 
 
+def with_a_narrow_leak(read, write):
+    """Some components of the next token leak into some components of the sum of the past."""
+
+    def f(x):
+        sums = np.cumsum(x, axis=0)
+        sums[:-1, write] += x[1:, read].sum(-1, keepdims=True)
+        return sums
+
+    return f
+
+
 def first_reads_third(x):
     """Sums of the past, and a single leak from a token that is two steps ahead."""
     sums = np.cumsum(x, axis=0)
@@ -622,6 +639,10 @@ def causality_cases(rng):
         "pre-norm attention without a mask": attend_to_normalised,
         "the sum of what came so far, but the first token sees the third": first_reads_third,
         "the mean of what came so far, rounded by the length": mean_of_the_past_by_shares,
+        "the first component of the next token leaks": with_a_narrow_leak([0], [0, 1, 2]),
+        "the second component of the next token leaks": with_a_narrow_leak([1], [0, 1, 2]),
+        "the next token leaks into the first component": with_a_narrow_leak([0, 1, 2], [0]),
+        "the next token leaks into the second component": with_a_narrow_leak([0, 1, 2], [1]),
     }
     longer = Case((attend_to_the_past, rng.normal(size=(16, 3))),
                   about="attention with a causal mask, 16 tokens")  # fmt: skip
@@ -645,7 +666,26 @@ def prefixes_equal(f, x):
     return all(np.array_equal(whole[:n], f(x[:n])) for n in range(1, len(x)))
 
 
+def one_component(axis):
+    """Change a single component of the tokens from each position on."""
+
+    def answer(f, x):
+        return all(
+            np.allclose(f(x + (np.arange(len(x)) >= first)[:, None] * np.eye(3)[axis])[:first],
+                        f(x)[:first])
+            for first in range(1, len(x)))  # fmt: skip
+
+    return answer
+
+
+def part_of_the_output(axis):
+    return lambda f, x: is_causal(lambda x: f(x)[:, axis], x)
+
+
 CAUSALITY_WRONG = [
+    *(Wrong("M1350", one_component(axis)) for axis in range(3)),
+    *(Wrong("M1369", part_of_the_output(axis)) for axis in range(3)),
+    Wrong("M230", lambda f, x: unmoved(f, x, [len(x) // 2], everything_before)),
     Wrong("M230", lambda f, x: unmoved(f, x, [1], everything_before, change=one_token)),
     Wrong("M1123", lambda f, x: True),
     Wrong("M1124", lambda f, x: unmoved(f, x, range(1, len(x)), everything_before, same=1.0)),
@@ -760,6 +800,14 @@ def rolled_loss(log):
     return answer
 
 
+def loss_of_the_mean(weigh):
+    def answer(logits, tokens, real):
+        right = weigh(logits)[np.arange(len(tokens) - 1), tokens[1:]]
+        return -float(np.log(right[real[1:]].mean()))
+
+    return answer
+
+
 def with_loss(choose, log):
     return lambda logits, tokens, real: shifted_loss(
         logits, tokens, log=log, **choose(tokens, real)
@@ -777,6 +825,7 @@ LOSS_WRONG = [
         lambda tokens, real: {"counted": real[1:], "divide_by": len(tokens)}, log))
       for log in LOGS),
     *(Wrong("M1288", rolled_loss(log)) for log in LOGS),
+    *(Wrong("M1370", loss_of_the_mean(weigh)) for weigh in (softmax, raw_softmax)),
     *(Wrong("M1125", with_loss(lambda tokens, real: {"counted": real[1:]}, log))
       for log in FLOORS),
     Wrong("M93", lambda logits, tokens, real: shifted_loss(

@@ -90,6 +90,11 @@ def place_down_the_columns(number, n, d_model, heads):
     return Place(component // (d_model // heads), token, component % (d_model // heads))
 
 
+def place_by_rows_of_n(number, n, d_model, heads):
+    token, component = divmod(number, n)
+    return Place(component // (d_model // heads), token, component % (d_model // heads))
+
+
 def place_from_1(number, n, d_model, heads):
     return Place(*(at + 1 for at in place(number, n, d_model, heads)))
 
@@ -268,6 +273,7 @@ BLOCK_WRONG = [
         x, *rest, bias=bias, scale=1 / np.sqrt(x.shape[-1]))) for bias in ((0, 1), (1, 0))),
     Wrong("M1071", lambda x, w_qkv, b_qkv, w_o, b_o, heads: multi_head(
         x, w_qkv, b_qkv, w_o, b_o @ w_o, heads)),
+    Wrong("M1372", lambda *args: multi_head(*args[:-2], args[-2] * args[-1], args[-1])),
     Wrong("M01", block_wrong(scale=1.0)),
     Wrong("M03", lambda x, *rest: multi_head(x, *rest, scale=1 / np.sqrt(x.shape[-1]))),
     Wrong("M10", lambda x, w_qkv, b_qkv, w_o, b_o, heads: multi_head(
@@ -425,8 +431,15 @@ def rank_cases(rng):
         w_o[8:10] *= [[1e-8], [0]]
         return Case((w_v, w_o, 2, 1), about="slices of rank 4 that have little in common")
 
+    def faint():
+        """Singular values of 2, 1 and 1e-5: the last is above 1e-6 of the largest."""
+        w_v, w_o = rng.normal(size=(2, 6, 6))
+        ours, theirs = (np.linalg.qr(rng.normal(size=(6, 3)))[0] for _ in range(2))
+        w_v[:, :3], w_o[:3] = ours * [2.0, 1, 1e-5], theirs.T
+        return Case((w_v, w_o, 2, 0), about="a singular value of 5/1000000 of the largest")
+
     return [draw(6, 2, 1), draw(15, 3, 0), draw(14, 2, 1, rows=2, columns=3, rows_of_v=4),
-            small(*draw(6, 3, 1).args), meeting(), turning(), parted()]  # fmt: skip
+            small(*draw(6, 3, 1).args), meeting(), turning(), parted(), faint()]  # fmt: skip
 
 
 def rank_by_eigenvalues(w_v, w_o, heads, head):
@@ -463,6 +476,7 @@ EXERCISE = Exercise(
             wrong=[
                 Wrong("M997", place_by(split_by_view)), Wrong("M998", place_by(split_interleaved)),
                 Wrong("M800", place_before_the_swap), Wrong("M801", place_in_the_vector),
+                Wrong("M1371", place_by_rows_of_n),
                 Wrong("M802", place_by_heads), Wrong("M804", place_down_the_columns),
                 Wrong("M805", place_from_1), Wrong("M805", place_after_1),
             ],
@@ -553,6 +567,8 @@ EXERCISE = Exercise(
                 Wrong("M123", lambda w_v, w_o, heads, head: rank_of(w_v @ w_o)),
                 Wrong("M122", lambda w_v, w_o, heads, head: w_v.shape[1] // heads),
                 Wrong("M124", rank_by_columns),
+                Wrong("M803", lambda w_v, w_o, heads, head: rank_of(
+                    w_v[:, head::heads] @ w_o[head::heads])),
                 Wrong("M330", rank_by_rows),
                 Wrong("M330", rank_of_rows),
                 Wrong("M1062", lambda w_v, w_o, heads, head: rank_of(rows_of(w_v.T, heads)[head])),
@@ -566,6 +582,7 @@ EXERCISE = Exercise(
                 Wrong("M1289", lambda *args: rank_of(value_map(*args), above=1e-14)),
                 Wrong("M1290", rank_turned),
                 Wrong("M1291", lambda *args: rank_of(value_map(*args), absolute=True)),
+                Wrong("M1353", lambda *args: rank_of(value_map(*args), above=1e-3)),
             ],
         ),
     ],

@@ -169,11 +169,20 @@ def masked_cases(rng):
         q, k, v = (rng.normal(size=shape) for shape in shapes)
         return Case((q, k, v, np.array(lengths)), about=about)
 
+    def loud_pads(case):
+        """Pads with scores of 80, which exp can take in float32, and huge values."""
+        q, k, v, lengths = case.args
+        pads = np.arange(k.shape[1]) >= lengths[:, None]
+        q[..., 0] = 1
+        k[pads], v[pads] = [80 * np.sqrt(2), 0.0], 1e9
+        return Case(case.args, about=f"{case.about}; scores and values of the padding are large")
+
     return [
         draw(2, 3, 2, 2, [1, 2]),
         draw(2, 3, 4, 5, [2]),
         draw(3, 5, 4, 2, [5, 2]),
         draw(7, 3, 2, 5, [1, 3]),
+        loud_pads(draw(3, 4, 2, 3, [2, 3])),
     ]
 
 
@@ -188,6 +197,17 @@ def hidden(allowed, *, fill=None):
         if fill == "after":
             return softmax(table) * mask @ v
         return softmax(np.where(mask, table, fill)) @ v
+
+    return answer
+
+
+def hidden_by(amount):
+    """A fixed number subtracted from the scores of the padding."""
+
+    def answer(q, k, v, lengths):
+        table = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
+        table = table - amount * ~real(q.shape[1], k.shape[1], lengths)
+        return softmax(table - table.max(-1, keepdims=True)) @ v
 
     return answer
 
@@ -229,6 +249,13 @@ MASK_WRONG = [
     Wrong("M316", hidden(lambda q, k, n: real(q, k, n + 1))),
     Wrong("M1294", hidden(lambda q, k, n: real(q, k, n)[..., ::-1])),
     Wrong("M01", lambda q, k, v, n: hidden(real)(q * np.sqrt(q.shape[-1]), k, v, n)),
+    *(Wrong("M1352", hidden_by(amount)) for amount in (50.0, 100.0)),
+    Wrong(
+        "M20+M21",
+        lambda q, k, v, n: hidden(real, fill=0.0)(
+            q, k, v * masks.padding(n, k.shape[1]).swapaxes(-1, -2), n
+        ),
+    ),
     Wrong("M20", hidden(real, fill=0.0)),
     Wrong("M21", hidden(real, fill="after")),
 ]
@@ -398,6 +425,8 @@ def link_cases(rng):
 
 
 RATE_WRONG = [
+    Wrong("M1361", lambda a, s, p: 1 - ((a == s).sum() + (a == p).sum()) / (a.sum() + s.sum())),
+    Wrong("M1362", lambda a, s, p: 1 - 2 * (a & p).sum() / (a.sum() + s.sum())),
     Wrong("M138", lambda a, s, p: 1 - 2 * (a & s).sum() / (a.sum() + s.sum())),
     Wrong("M139", lambda a, s, p: 1 - (a & p).sum() / a.sum()),
     Wrong("M139+M151", lambda a, s, p: (a & p).sum() / a.sum()),
@@ -442,10 +471,47 @@ def ablation_cases(rng):
         about = f"{target} target words, {source} source words, a vocabulary of {vocab}"
         return Case((decode, rng.normal(size=(source, width))), about=about)
 
-    return [draw(3, 2, 4, 5, 2.0), draw(11, 3, 4, 7, 1.0), draw(7, 5, 6, 13, 3.0)]
+    def until(share, strength, about):
+        """Cases are drawn until this share of the words changes."""
+        while True:
+            case = draw(4, 3, 4, 7, strength)
+            if share_changed(*case.args) == share:
+                return Case(case.args, about=f"{case.about}; {about}")
+
+    return [
+        draw(3, 2, 4, 5, 2.0),
+        draw(11, 3, 4, 7, 1.0),
+        draw(7, 5, 6, 13, 3.0),
+        until(0, 0.01, "no best word changes"),
+        until(1, 5.0, "every best word changes"),
+    ]
+
+
+def _best(scores):
+    return scores.argmax(-1)
+
+
+def compared(of, reduce=np.mean, instead=np.zeros_like):
+    """Something else compared than the best words, or otherwise, or with another memory."""
+    return lambda decode, memory: float(reduce(of(decode(memory)) != of(decode(instead(memory)))))
+
+
+def by_sets(union):
+    def answer(decode, memory):
+        a, b = (set(_best(decode(some)).tolist()) for some in (memory, 0 * memory))
+        return len(a - b) / len(a | b if union else a)
+
+    return answer
 
 
 ABLATION_WRONG = [
+    *(Wrong("M1356", compared(_best, reduce)) for reduce in (np.any, np.all)),
+    Wrong("M1357", compared(lambda scores: scores.argsort(-1))),
+    Wrong("M1357", compared(lambda scores: scores.argsort(-1), lambda far: far.any(-1).mean())),
+    Wrong("M1358", compared(np.sign)),
+    Wrong("M1359", by_sets(union=False)),
+    Wrong("M1359", by_sets(union=True)),
+    Wrong("M1360", compared(_best, instead=np.ones_like)),
     Wrong("M152", lambda decode, memory: np.mean(
         (decode(memory) != decode(0 * memory)).any(-1))),
     Wrong("M153", lambda decode, memory: np.mean(

@@ -13,7 +13,9 @@ from exercises.frames import (
     first_change_lost,
     norm_the_stream,
     post_norm,
+    post_then_pre,
     pre_norm,
+    pre_then_post,
     times_kept,
     with_norms,
 )
@@ -472,6 +474,10 @@ def scaled_by_the_model(x, p, heads):
     return encoder_layer(x, p, heads, scale=1 / np.sqrt(x.shape[-1]))
 
 
+def scaled_by(scale):
+    return lambda x, p, heads: encoder_layer(x, p, heads, scale=scale(x.shape[-1], heads))
+
+
 def one_head(x, p, heads):
     return encoder_layer(x, p, 1)
 
@@ -488,6 +494,10 @@ LAYER_WRONG = [
     Wrong("M37", layer_wrong(cut=split_by_view)), Wrong("M39", layer_wrong(cut=dealt_out)),
     Wrong("M38", layer_wrong(join=joined_by_view)), Wrong("M40", layer_wrong(project=False)),
     Wrong("M03", scaled_by_the_model), Wrong("M01", layer_wrong(scale=1.0)),
+    *(Wrong(idea, scaled_by(scale)) for idea, scale in (
+        ("M02", lambda d_model, heads: heads / d_model),
+        ("M04", lambda d_model, heads: np.sqrt(d_model / heads)),
+        ("M642", lambda d_model, heads: 1 / np.sqrt(heads)))),
     Wrong("M194", one_head), Wrong("M195", layer_wrong(mask=causal)),
     Wrong("M37+M195", layer_wrong(cut=split_by_view, mask=causal)),
     Wrong("M1233", layer_wrong(apart=in_heads_first)),
@@ -496,7 +506,8 @@ LAYER_WRONG = [
     *(Wrong("M226", layer_wrong(normal=lambda *args, eps=eps: functional.layer_norm(*args, eps)))
       for eps in (0, 1e-6, 1e-8, 1e-12)),
     Wrong("M234", layer_wrong(normal=lambda x, *dress: functional.layer_norm(x))),
-    Wrong("M50", layer_wrong(frame=post_norm)),
+    *(Wrong("M50", layer_wrong(frame=frame))
+      for frame in (post_norm, post_then_pre, pre_then_post)),
     Wrong("M50+M55", layer_wrong(frame=post_norm, activation=relu)),
     Wrong("M50+M246", layer_wrong(frame=post_norm, activation=functional.gelu)),
     Wrong("M34", layer_wrong(frame=times_kept(0, 0))),

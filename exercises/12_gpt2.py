@@ -1,5 +1,6 @@
 """GPT-2: the checks."""
 
+import itertools
 import math
 
 import numpy as np
@@ -329,7 +330,17 @@ def shift_of_sure(logits, ids):
     return None
 
 
+def by_table(answers):
+    """What an answer gives for the shifts -1, 0, 1 and 2, whatever it does to find it."""
+    return lambda loss, vocab: answers[SHIFTS.index(find_shift(loss, vocab))]
+
+
+# No answer but 0 and 1, and the wrong one of them where the shift is 0 or 1.
+ZEROS_AND_ONES = [answers for answers in itertools.product((0, 1), repeat=4)
+                  if len(set(answers)) > 1 and answers[1:3] != (0, 1)]  # fmt: skip
+
 SHIFT_WRONG = [
+    *(Wrong("M1392", by_table(bits)) for bits in ZEROS_AND_ONES),
     *(Wrong("M1073", without(shift)) for shift in SHIFTS),
     Wrong("M1074", lambda loss, vocab: find_shift(loss, vocab) + 1),
     *(Wrong("M880", lambda loss, vocab, shift=shift: shift) for shift in SHIFTS),
@@ -444,14 +455,15 @@ def nucleus(logits, p):
     return kept_of(logits, p)
 
 
-def kept_of(logits, p, *, one_short=False, rising=False, back="inverse", renormalise=True):
+def kept_of(logits, p, *, one_short=False, rising=False, back="inverse", renormalise=True,
+            by_row=True, largest=True):  # fmt: skip
     """Top-p with its parts exchangeable."""
     weights = softmax(logits)
     order = np.argsort(weights if rising else -weights, axis=-1)
     falling = np.take_along_axis(weights, order, axis=-1)
-    reached = np.cumsum(falling, axis=-1)
+    reached = np.cumsum(falling, axis=-1 if by_row else None).reshape(falling.shape)
     kept = reached <= p if one_short else reached - falling < p
-    kept[..., 0] = True
+    kept[..., 0] |= largest
     if back in ("inverse", "order"):
         places = np.argsort(order, axis=-1) if back == "inverse" else order
         kept = np.take_along_axis(kept, places, axis=-1)
@@ -521,6 +533,10 @@ def share_of_tokens(logits, p):
 
 
 NUCLEUS_WRONG = [
+    *(
+        Wrong("M1393", lambda *args, largest=largest: kept_of(*args, by_row=False, largest=largest))
+        for largest in (True, False)
+    ),
     Wrong("M1077", sorted_once_more),
     Wrong("M1078", share_of_tokens),
     Wrong("M1313", in_order_of_ids(lambda before, reached, p: before < p)),

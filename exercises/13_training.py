@@ -759,7 +759,7 @@ EXERCISE = Exercise(
                 Wrong("M780", trained_with(moves=False)),
                 Wrong("M781", trained_with(clears=False)),
                 Wrong("M782", trained_with(shift=0)),
-                *(Wrong("M783", trained_with(few=few)) for few in (8, 64)),
+                *(Wrong("M1401", trained_with(few=few)) for few in (8, 64)),
                 Wrong("M784", trained_with(steps=10)),
                 Wrong("M784", trained_with(rate=1e-5)),
                 Wrong("M785", trained_with(sign=-1, steps=30)),

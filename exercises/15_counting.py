@@ -94,6 +94,7 @@ ROWS_WRONG = [
     Wrong("M127", lambda *sizes: rows(*sizes, maps=(1, 1, 1, 0))),
     Wrong("M196", lambda *sizes: rows(*sizes, wide=(1, 0))),
     Wrong("M1045", lambda *sizes: rows(*sizes, out=0)),
+    Wrong("M1394", lambda *sizes: rows(*sizes)[:-1]),
     Wrong("M1045+M347", lambda *sizes: (*joint_projections(*sizes)[:-1], 0)),
     Wrong("M356", network_per_head),
     Wrong("M358", down_inside),
@@ -232,7 +233,7 @@ TOTAL_WRONG = [
     Wrong("M975", counted(norms=2, last=1)),
     Wrong("M987", counted(map_biases=(3, 1, 1))),
     Wrong("M974", counted(map_biases=(4, 0, 1))),
-    Wrong("M974", counted(map_biases=(4, 0, 2))),
+    Wrong("M1395", counted(map_biases=(4, 0, 2))),
     Wrong("M974", counted(map_biases=(4, 0, 0))),
     Wrong("M247", counted(map_biases=(0, 1, 1))),
     Wrong("M974", counted(map_biases=(4, 2, 0))),
@@ -411,6 +412,11 @@ def second_name_read(file):
     return every - math.prod(file["lm_head.weight"])
 
 
+def length_taken_off(file):
+    every = counted_in(file, lambda name, shape: not is_mask(name))
+    return every - len(file.get("lm_head.weight", ()))
+
+
 def learned(file):
     return {name: shape for name, shape in file.items()
             if not is_mask(name) and name != "lm_head.weight"}  # fmt: skip
@@ -439,6 +445,13 @@ FILE_WRONG = [
     Wrong("M355", keeping(lambda name, shape: not is_mask(name) and name.startswith("h."))),
     Wrong("M1242", keeping(lambda name, shape: not name.endswith(("attn.bias", "masked_bias"))
                           and name != "lm_head.weight")),
+    Wrong("M1242+M983", keeping(
+        lambda name, shape: not name.endswith(("attn.bias", "masked_bias")))),
+    *(Wrong(f"M1242+M357{rest}", lambda file, also=also: sum(
+        sum(shape) for name, shape in file.items()
+        if not name.endswith(("attn.bias", "masked_bias")) and name != also))
+      for rest, also in (("", "lm_head.weight"), ("+M983", ""))),
+    Wrong("M1396", length_taken_off),
     Wrong("M353+M1242", keeping(lambda name, shape: "attn.bias" not in name
                                and name != "lm_head.weight")),
     Wrong("M355", keeping(lambda name, shape: len(shape) == 2 and name != "lm_head.weight")),

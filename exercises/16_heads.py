@@ -395,11 +395,11 @@ def row_cases(rng):
     ]  # fmt: skip
 
 
-def without_ones(weights, values):
-    """The null space of the values alone, and half the way as far as the smallest bound."""
+def without_ones(weights, values, part=0.5):
+    """The null space of the values alone, and a part of the way as far as the smallest bound."""
     z = np.linalg.svd(values.T)[2][-1]
     step = min(weights[j] / -z[j] for j in range(len(z)) if z[j] < 0)
-    return weights + step / 2 * z
+    return weights + part * step * z
 
 
 def row_of(answer, case):
@@ -635,7 +635,7 @@ def one_run(rng, period, layer, head, after):
 
 
 def run_cases(rng):
-    sizes = (5, 0, 0, True), (7, 1, 2, False), (6, 0, 1, True), (8, 0, 0, True)
+    sizes = (5, 0, 0, True), (7, 1, 2, False), (6, 0, 1, True), (8, 0, 0, True), (7, 0, 3, False)
     return [one_run(rng, *size) for size in sizes]
 
 
@@ -1008,6 +1008,7 @@ EXERCISE = Exercise(
                 Wrong("M420", lambda weights, values: weights + 5 * null_space(values)[0]),
                 Wrong("M421", blind_to_the_sum),
                 Wrong("M421", without_ones),
+                Wrong("M421", lambda *args: without_ones(*args, part=1)),
                 Wrong("M421", lambda weights, values: 2 * weights),
                 Wrong("M422", exchanged),
                 Wrong("M422", lambda weights, values: np.full(len(weights), 1 / len(weights))),
@@ -1033,7 +1034,9 @@ EXERCISE = Exercise(
                 Wrong("M855", patch_with(at_its_position, every_layer=True)),
                 Wrong("M855", one_memory),
                 *(Wrong(f"M855+{idea}", patch_with(choose, every_layer=True))
-                  for idea, choose in OTHER_PLACES),
+                  for idea, choose in OTHER_PLACES if idea != "M425+M1234"),
+                # Outputs put back into their own run, or all of them put in: the clean run.
+                Wrong("M1390", share_with(lambda patched, corrupted, clean: clean / clean)),
                 Wrong("M856", nothing_returned),
                 Wrong("M1093", score_at_the_position),
                 Wrong("M1094", lambda *args: restored(*args, put=zeros_put_in)),
@@ -1048,6 +1051,8 @@ EXERCISE = Exercise(
                     share, score=lambda logits, answer: logits[-1, answer]))
                   for share in OTHER_SHARES),
                 Wrong("M418", score_with(lambda logits, answer: softmax(logits[-1])[answer])),
+                Wrong("M1391", score_with(
+                    lambda logits, answer: log_softmax(logits)[:, answer].mean())),
             ],
         ),
         Task(

@@ -24,6 +24,7 @@ from exercises.gpt2_by_parts import (
     ATTENDS,
     MODELS,
     NORMS,
+    OF_THE_SCORES,
     THINKS,
     attention,
     block,
@@ -34,12 +35,13 @@ from exercises.gpt2_by_parts import (
     surprise,
     weighed,
 )  # fmt: skip
-from exercises.laws_of_gpt2 import LAWS, near, of_same_library, table
+from exercises.laws_of_gpt2 import LAWS, near, of_same_library, table, without_a_key
 from exercises.own_gpt import (
     READ_WRONG,
     REPORT_WRONG,
     TRAIN_WRONG,
     WRITE_WRONG,
+    follows_the_draws,
     read_on,
     report,
     sampling_cases,
@@ -166,7 +168,9 @@ def future_unseen(answer, case):
 def nobody_else(answer, case):
     """The first token can attend to itself alone, whatever the scores."""
     x, p, heads = case.args
-    return near(table(answer, x, p, heads)[..., :1, :], table(answer, x[..., :1, :], p, heads))
+    rows = table(answer, x, p, heads)
+    alone = table(answer, x[..., :1, :], p, heads)
+    return without_a_key(rows) or near(rows[..., :1, :], alone)
 
 
 # 17.7 ---------------------------------------------------------------------------------------------
@@ -256,7 +260,17 @@ def with_floor(floor):
     return lambda logits, ids: naively(logits, ids, lambda z: np.clip(softmax(z), floor, None))
 
 
+BOUNDS = 10, 20, 30, 50, 60, 80, 88, 100, 500, 700
+
+
+def cut_off(bound, under=lambda logits: 0):
+    """Logits no further than a bound from 0, or from the largest of their row."""
+    return lambda logits, ids: loss(np.clip(logits - under(logits), -bound, bound), ids)
+
+
 LOSS_WRONG = wrongs([
+    *(("M1398", cut_off(bound)) for bound in BOUNDS),
+    *(("M1398", cut_off(bound, lambda logits: logits.max(-1, keepdims=True))) for bound in BOUNDS),
     *(("M1238", with_floor(floor)) for floor in FLOORS),
     ("M60", lambda logits, ids: surprise(logits, ids, 0).mean()),
     ("M60", lambda logits, ids: surprise(logits, ids, 0)[..., :-1].mean()),
@@ -270,6 +284,8 @@ LOSS_WRONG = wrongs([
     ("M1344", lambda logits, ids: surprise(logits[:-1], ids[1:], 0).mean()),
     ("M306", lambda logits, ids: surprise(logits, ids).sum()),
     ("M306", lambda logits, ids: surprise(logits, ids).sum() / ids.size),
+    ("M306", lambda logits, ids: surprise(logits, ids).sum() / logits.shape[-1]),
+    ("M306", lambda logits, ids: loss(logits, ids) / logits.shape[-1]),
     ("M306", surprise),
     ("M306", lambda logits, ids: surprise(logits, ids).mean(-1)),
     ("M19", lambda logits, ids: loss(softmax(logits), ids)),
@@ -395,6 +411,7 @@ EXERCISE = Exercise(
             minutes=45, reference=write, cases=sampling_cases, call=write_by_steps,
             read="chapters/12_gpt2.html#from-a-row-of-logits-to-a-token",
             wrong=wrongs(WRITE_WRONG),
+            laws=[Law(None, "the draws decide the text", follows_the_draws)],
         ),
         Task(
             id="17.5", name="report", title="Train it on your own text", difficulty=3,
@@ -418,6 +435,8 @@ EXERCISE = Exercise(
                 *((idea, functools.partial(block, frame=frame)) for idea, frame in FRAMES),
                 *((idea, functools.partial(block, norm=norm)) for idea, norm in chosen(NORMS)),
                 *((idea, functools.partial(block, think=think)) for idea, think in chosen(THINKS)),
+                *((idea, functools.partial(block, attend=functools.partial(attention, **how)))
+                  for idea, how in OF_THE_SCORES),
             ]),
             laws=[Law(None, "a layer with nothing to add returns the residual stream", silent)],
         ),

@@ -662,6 +662,16 @@ def scaled_by_the_model(x, *rest):
     return llama_block(x, *rest, scale=x.shape[-1] ** -0.5)
 
 
+def turned_by_the_model(x, *rest):
+    """Angles made for d_model, of which each head takes the first."""
+
+    def how(rows, position, base):
+        angles = rotary_angles(position + np.arange(len(rows)), x.shape[-1], base)
+        return rotate(rows, angles[:, : rows.shape[-1] // 2])
+
+    return llama_block(x, *rest, turn_query=how, turn_key=how)
+
+
 def both_turned(how):
     return changed(llama_block, turn_query=how, turn_key=how)
 
@@ -673,7 +683,10 @@ BLOCK_WRONG = [
     Wrong("M493", changed(llama_block, norm=lambda x, gain: eps_5(x, 1 + gain))),
     Wrong("M494", changed(llama_block, norm=lambda x, gain: rms_norm(
         x, gain, 1e-5, total=np.sum))),
+    *(Wrong("M489", changed(llama_block, norm=lambda x, gain, eps=eps: rms_norm(x, gain, eps)))
+      for eps in (0, 1e-6, 1e-8, 1e-12)),
     *(Wrong(idea, both_turned(turned_by(**changes))) for idea, changes in SCORES_WRONG),
+    Wrong("M1400", turned_by_the_model),
     Wrong("M498", base_10000(llama_block, 4)),
     Wrong("M531", changed(llama_block, turn_key=as_it_is)),
     Wrong("M531", changed(llama_block, turn_query=as_it_is)),

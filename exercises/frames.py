@@ -19,6 +19,11 @@ def pre_then_post(x, attention, feed_forward, norm_1, norm_2):
     return norm_2(x + feed_forward(x))
 
 
+def post_then_pre(x, attention, feed_forward, norm_1, norm_2):
+    x = norm_1(x + attention(x))
+    return x + feed_forward(norm_2(x))
+
+
 def norm_the_stream(first, second):
     """The stream passes through these norms, and goes on from there."""
 
@@ -90,6 +95,7 @@ def times_kept(first, second):
 FRAMES = [
     ("M50", post_norm),
     ("M50", pre_then_post),
+    ("M50", post_then_pre),
     ("M240", norm_the_stream(True, True)),
     ("M240", norm_the_stream(True, False)),
     ("M240", norm_the_stream(False, True)),

@@ -261,11 +261,16 @@ def one_long_text(x, p, heads):
 
 
 WITH_EMPTY_ROWS = (masked, or_nothing, filled, lowered)
-HOW = [
+OF_THE_SCORES = [
     ("M01", {"scale": lambda n, d_k, heads: 1}),
     ("M02", {"scale": lambda n, d_k, heads: 1 / d_k}),
     ("M03", {"scale": lambda n, d_k, heads: 1 / math.sqrt(d_k * heads)}),
     ("M04", {"scale": lambda n, d_k, heads: math.sqrt(d_k)}),
+    ("M1399", {"scale": lambda n, d_k, heads: 1 / math.sqrt(heads)}),
+    *(("M22", {"allowed": strict, "weigh": weigh}) for weigh in WITH_EMPTY_ROWS),
+]
+HOW = [
+    *OF_THE_SCORES,
     ("M85", {"scale": lambda n, d_k, heads: 1 / math.sqrt(n)}),
     ("M05", {"score": lambda q, k, v: q @ k}),
     ("M07", {"score": lambda q, k, v: q @ v.swapaxes(-1, -2)}),
@@ -291,7 +296,6 @@ HOW = [
     ("M20", {"weigh": lambda s, may: softmax(np.where(may, s, 0))}),
     ("M21", {"weigh": lambda s, may: may * softmax(s)}),
     ("M25", {"score": penalised, "allowed": everything}),
-    *(("M22", {"allowed": strict, "weigh": weigh}) for weigh in WITH_EMPTY_ROWS),
     *(("M26", {"allowed": future, "weigh": weigh}) for weigh in WITH_EMPTY_ROWS),
     ("M23", {"allowed": lambda n: np.tri(n, dtype=bool).T}),
     ("M24", {"allowed": everything}),

@@ -12,6 +12,7 @@ import numpy as np
 
 from checks import Case
 from checks.capstone_drivers import SENTENCE, VOCAB
+from checks.measures import write_by_steps
 from exercises.gpt2_by_parts import (
     feed_forward,
     gpt2,
@@ -112,6 +113,10 @@ def trained_into(last):
 TRAIN_WRONG = [
     ("M930", lambda stories: train(stories, first=sure_of_noise)),
     ("M931", lambda stories: train(stories, first=knows_the_rule)),
+    *(
+        ("M1397", lambda stories, last=last: train(stories, knows_the_rule, last))
+        for last in (knows_nothing, faintly_repeats)
+    ),
     ("M24", trained_into(reads_ahead)),
     ("M780", trained_into(knows_nothing)),
     ("M780", lambda stories: train(stories, first=faintly_repeats, last=faintly_repeats)),
@@ -384,6 +389,23 @@ def sampling_cases(rng):
 
     return [drawn(3, 7, 11, 0, 1.0), drawn(2, 13, 7, 1.0, 1.0), drawn(5, 17, 11, 0.5, 0.8),
             drawn(3, 19, 13, 2.0, 0.6)]  # fmt: skip
+
+
+def follows_the_draws(answer, case):
+    """The same draws give the same text, and other draws another where another is right."""
+    table, ids, new, temperature, top_p, draws = case.args
+
+    def text(answer, draws):
+        came = write_by_steps(answer, table, ids, new, temperature, top_p, draws)["text"]
+        return [int(token) for token in came]
+
+    other = 1 - draws
+    first = text(answer, draws)
+    if text(answer, draws) != first:
+        return "two calls with the same draws give two different texts"
+    if text(write, draws) != text(write, other) and text(answer, other) == first:
+        return "other draws give the same text"
+    return True
 
 
 # a report -----------------------------------------------------------------------------------------

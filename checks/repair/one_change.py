@@ -126,7 +126,7 @@ def _repairs(search: Search, named: bool) -> list[Repair]:
             if _is_lucky(search, edit) or (named and _says_another(search, edit)):
                 continue
             if not is_last_resort(edit, statements):
-                as_good = () if named else itertools.islice(_as_good(search, edit), 1)
+                as_good = itertools.islice(_as_good(search, edit, named), 1)
                 return [(ALL, (same,)) for same in (edit, *as_good)]
             doubtful = doubtful or edit
         new = (right - before - {ALL} - partly.keys()) if right >= before else frozenset()
@@ -137,14 +137,15 @@ def _repairs(search: Search, named: bool) -> list[Repair]:
     return [(part, (edit,)) for part, edit in sorted(partly.items())]
 
 
-def _as_good(search: Search, edit: Edit) -> Iterator[Edit]:
+def _as_good(search: Search, edit: Edit, named: bool = False) -> Iterator[Edit]:
     """The changes in other lines that do the same, so that nothing tells them apart.
 
     A sign is turned wherever it passes by, and a number that stands twice may be wrong there twice.
+    Beside a name, only of two differences both are told.
     """
     for other in search.changes():
         alike = other.question == edit.question or (is_of_sign(other) and is_of_sign(edit))
-        apart = other.lines != edit.lines or are_differences(other, edit)
+        apart = (other.lines != edit.lines and not named) or are_differences(other, edit)
         if alike and apart and search.is_right_with(other):
             yield other
 
@@ -175,19 +176,18 @@ def _says_another(search: Search, edit: Edit) -> bool:
     stand for the wrong things.
     """
     if is_of_sign(edit) and any(
-        sign_rank(other) > sign_rank(edit) or are_differences(other, edit)
-        for other in _as_good(search, edit)
+        sign_rank(other) > sign_rank(edit) for other in _as_good(search, edit)
     ):
         return True  # the sign that a name speaks of is that of the last difference
-    if binds_side_by_side(edit):
-        return True
-    if edit.kind == "other_names" and any(seen.outcome.changed for seen in search.compared):
+    changed = any(seen.outcome.changed for seen in search.compared)
+    if binds_side_by_side(edit) or (edit.kind == "other_names" and changed):
         return True
     if edit.kind == "missing_parts" and _stands_elsewhere(search, edit):
         return True
-    guessed = edit.kind == "numbers_by_name" or "multiplied or divided" in edit.question
+    own_size = edit.kind == "numbers_by_name" or (edit.kind == "shortened" and search.probes)
     swapped_maximum = edit.kind == "functions" and "`max`" in edit.question
-    return guessed or swapped_maximum or (search.task.is_value and len(edit.puts) > 1)
+    other = own_size or swapped_maximum or "multiplied or divided" in edit.question
+    return other or (search.task.is_value and len(edit.puts) > 1)
 
 
 def _stands_elsewhere(search: Search, edit: Edit) -> bool:

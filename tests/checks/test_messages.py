@@ -116,7 +116,7 @@ SLIPS = {
         "7.6",
         "def is_equivariant(f, x, permutation):\n"
         "    return np.allclose(f(x)[permutation], f(x[permutation]), atol=10)",
-        "Your answer is True where False is expected", "exchanged",
+        "Your answer is True for every function that the check gave", "exchanged",
     ),
     "a count whose length follows the text": Slip(
         "1.4", "def bag(ids, vocab):\n    return np.bincount(ids)", "minlength", "add a 1",

@@ -98,10 +98,12 @@ def test_the_same_change_is_looked_for_in_a_line_before_it_is_made_in_all():
     assert "is the number 1 right there? It stands there 2 times." in words
 
 
-def test_of_two_differences_that_may_be_turned_none_is_told():
+def test_of_two_differences_that_may_be_turned_both_are_told():
     words = words_on("16.7", PATCHED + "    return (logp(corrupted, swap) - bad) / (bad - good)")
     assert "(patched - corrupted) / (clean - corrupted)" in words
-    assert "sides of `-`" not in words
+    assert "comes first in `logp(corrupted, swap) - bad`?" in words
+    assert "Another one in its place, in line 17," in words
+    assert words.endswith("comes first in `bad - good`?")
 
 
 def test_a_line_that_stands_alone_in_its_block_can_be_left_out():

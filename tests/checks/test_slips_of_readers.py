@@ -2363,6 +2363,279 @@ SLIPS = {
         "    return [w - rate * factor * g for w, g in zip(weights, mean)]\n",
         "did not divide", "1.0 right there",
     ),
+    "shuffled output compared with the output": Slip(
+        "07_self_attention", "7.6",
+        "def is_equivariant(f, x, permutation):\n"
+        "    return np.allclose(f(x)[permutation], f(x))\n",
+        "One side of your comparison is not shuffled", "f has run twice",
+    ),
+    "output compared with the input": Slip(
+        "07_self_attention", "7.6",
+        "def is_equivariant(f, x, permutation):\n"
+        "    return np.allclose(f(x)[permutation], x[permutation])\n",
+        "an output of f with tokens of x",
+    ),
+    "seed of the head forgotten": Slip(
+        "05_scaling", "5.8",
+        "class Head:\n"
+        "    def __init__(self, d_model, d_k, seed):\n"
+        "        rng = np.random.default_rng()\n"
+        "        self.W_q, self.W_k, self.W_v = rng.normal(size=(3, d_model, d_k)) "
+        "/ d_model ** 0.5\n"
+        "    def __call__(self, x):\n"
+        "        s = (x @ self.W_q) @ (x @ self.W_k).T / self.W_q.shape[1] ** 0.5\n"
+        "        return softmax(s) @ (x @ self.W_v)\n",
+        "the same seed drew other parameters", "second text",
+    ),
+    "variance of a hundred pairs": Slip(
+        "05_scaling", "5.3",
+        "def measured_variance(d_k, seed):\n"
+        "    rng = np.random.default_rng(seed)\n"
+        "    q, k = rng.standard_normal((2, 100, d_k))\n"
+        "    return (q * k).sum(1).var()\n",
+        "the pairs are fewer than 20,000", "share one vector",
+    ),
+    "any word changed": Slip(
+        "10_cross_attention", "10.7",
+        "def share_changed(decode, memory):\n"
+        "    a, b = decode(memory).argmax(1), decode(np.zeros_like(memory)).argmax(1)\n"
+        "    return float((a != b).any())\n",
+        "whether any word changed", "when a score changed",
+    ),
+    "all words changed": Slip(
+        "10_cross_attention", "10.7",
+        "def share_changed(decode, memory):\n"
+        "    a, b = decode(memory).argmax(1), decode(np.zeros_like(memory)).argmax(1)\n"
+        "    return float(np.all(a != b))\n",
+        "or whether all did", "another order",
+    ),
+    "counts missing from the sum": Slip(
+        "06_softmax", "6.2",
+        "def weights_of_copies(scores, counts):\n"
+        "    e = np.exp(scores - scores.max(axis=1, keepdims=True))\n"
+        "    return counts * e / e.sum(axis=1, keepdims=True)\n",
+        "a sum in which the counts are missing", "finished weights",
+    ),
+    "result of the last position kept": Slip(
+        "08_masking", "8.7",
+        "def is_causal(f, x):\n"
+        "    ok = True\n"
+        "    for t in range(1, len(x)):\n"
+        "        z = x.copy()\n"
+        "        z[t] = np.random.default_rng(t).normal(size=x.shape[1])\n"
+        "        ok = bool(np.allclose(f(z)[:t], f(x)[:t]))\n"
+        "    return ok\n",
+        "keeps the result of the last alone",
+    ),
+    "bits of a word rounded up": Slip(
+        "01_first_lap", "1.8",
+        "def longest(numbers, bits, vocab):\n"
+        "    return numbers * bits // math.ceil(math.log2(vocab))\n",
+        "You rounded before the end", "two neighbours",
+    ),
+    "candidate never updated": Slip(
+        "03_context", "3.7",
+        "def best_threshold(distances, same, candidates):\n"
+        "    best, top = candidates[0], -1\n"
+        "    for t in candidates:\n"
+        "        a, b = (distances[same] < t).mean(), (distances[~same] >= t).mean()\n"
+        "        if (a + b) / 2 > top:\n"
+        "            best = t\n"
+        "    return best\n",
+        "the last candidate in every case",
+    ),
+    "output bias added in the loop": Slip(
+        "09_multi_head", "9.4",
+        "def multi_head(x, w_qkv, b_qkv, w_o, b_o, heads):\n"
+        "    q, k, v = (split_heads(a, heads) for a in np.split(x @ w_qkv + b_qkv, 3, -1))\n"
+        "    y = attend(q, k, v).output\n"
+        "    parts = np.split(w_o, heads)\n"
+        "    return sum(y[..., i, :, :] @ parts[i] + b_o for i in range(heads))\n",
+        "(heads - 1) * b_o",
+    ),
+    "token found by the number of tokens": Slip(
+        "09_multi_head", "9.1",
+        "def place(number, n, d_model, heads):\n"
+        "    token, col = number // n, number % n\n"
+        "    d_k = d_model // heads\n"
+        "    return col // d_k, token, col % d_k\n",
+        "as if a row had n components",
+    ),
+    "outputs recorded in the corrupted run too": Slip(
+        "16_heads", "16.7",
+        "from lib.functional import softmax\n"
+        "def restored(model, clean, corrupted, answer, layer, head, position, d_v):\n"
+        "    store = {}\n"
+        "    cols = slice(head * d_v, (head + 1) * d_v)\n"
+        "    def record(l, out):\n"
+        "        store[l] = out.copy()\n"
+        "    def swap(l, out):\n"
+        "        if l == layer:\n"
+        "            out = out.copy()\n"
+        "            out[position, cols] = store[layer][position, cols]\n"
+        "            return out\n"
+        "    def logp(ids, hook):\n"
+        "        z = model(ids, hook)[-1]\n"
+        "        return np.log(softmax(z)[answer])\n"
+        "    good = logp(clean, record)\n"
+        "    bad = logp(corrupted, record)\n"
+        "    patched = logp(corrupted, swap)\n"
+        "    return (patched - bad) / (good - bad)\n",
+        "did a later call overwrite the outputs", "Your hook changed a copy",
+    ),
+    "clean run patched with its own outputs": Slip(
+        "16_heads", "16.7",
+        "from lib.functional import softmax\n"
+        "def restored(model, clean, corrupted, answer, layer, head, position, d_v):\n"
+        "    store = {}\n"
+        "    cols = slice(head * d_v, (head + 1) * d_v)\n"
+        "    def record(l, out):\n"
+        "        store[l] = out.copy()\n"
+        "    def swap(l, out):\n"
+        "        if l == layer:\n"
+        "            out = out.copy()\n"
+        "            out[position, cols] = store[layer][position, cols]\n"
+        "            return out\n"
+        "    def logp(ids, hook):\n"
+        "        z = model(ids, hook)[-1]\n"
+        "        return np.log(softmax(z)[answer])\n"
+        "    good = logp(clean, record)\n"
+        "    bad = logp(corrupted, lambda l, o: None)\n"
+        "    patched = logp(clean, swap)\n"
+        "    return (patched - bad) / (good - bad)\n",
+        "Did you read the clean text again", "exchanged the outputs of all heads",
+    ),
+    "score over all positions": Slip(
+        "16_heads", "16.7",
+        "def restored(model, clean, corrupted, answer, layer, head, position, d_v):\n"
+        "    memory = {}\n"
+        "    def hook(l, out):\n"
+        "        memory[l] = np.array(out)\n"
+        "    def patch(l, out):\n"
+        "        memory_now = np.array(out)\n"
+        "        cols = np.arange(head * d_v, (head + 1) * d_v)\n"
+        "        if l == layer:\n"
+        "            memory_now[position, cols] = memory[l][position, cols]\n"
+        "        return memory_now\n"
+        "    def score(logits):\n"
+        "        z = np.asarray(logits)\n"
+        "        return np.mean(z[:, answer] - np.logaddexp.reduce(z, axis=1))\n"
+        "    a = score(model(clean, hook))\n"
+        "    c = score(model(corrupted, patch))\n"
+        "    b = score(model(corrupted, lambda *args: None))\n"
+        "    return (c - b) / (a - b)\n",
+        "over all positions",
+    ),
+    "two losses compared with one bound": Slip(
+        "12_gpt2", "12.5",
+        "def find_shift(loss, vocab):\n"
+        "    rng = np.random.default_rng(0)\n"
+        "    ids = rng.integers(0, vocab, 50)\n"
+        "    logits = np.zeros((50, vocab))\n"
+        "    logits[np.arange(50), ids] = 1\n"
+        "    return 0 if loss(logits, ids) < np.log(vocab) else 1\n",
+        "You answered 0 or 1 on every loss",
+    ),
+    "weights added up over all rows": Slip(
+        "12_gpt2", "12.7",
+        "def nucleus(logits, p):\n"
+        "    e = np.exp(logits - logits.max(-1, keepdims=True))\n"
+        "    prob = e / e.sum(-1, keepdims=True)\n"
+        "    order = np.argsort(-prob, axis=-1)\n"
+        "    ranked = np.take_along_axis(prob, order, -1)\n"
+        "    before = np.cumsum(ranked).reshape(ranked.shape) - ranked\n"
+        "    ranked = np.where(before < p, ranked, 0)\n"
+        "    out = np.zeros_like(prob)\n"
+        "    np.put_along_axis(out, order, ranked, -1)\n"
+        "    return out / out.sum(-1, keepdims=True)\n",
+        "add up within each row",
+    ),
+    "head of the ledger forgotten": Slip(
+        "15_counting", "15.1",
+        "def rows(vocab, d_model, heads, d_k, layers, d_ff):\n"
+        "    emb = vocab * d_model\n"
+        "    q = layers * d_model * d_k * heads\n"
+        "    k = q\n"
+        "    v = q\n"
+        "    o = layers * heads * d_k * d_model\n"
+        "    up = layers * d_model * d_ff\n"
+        "    down = layers * d_ff * d_model\n"
+        "    head = vocab * d_model\n"
+        "    return emb, q, k, v, o, up, down\n",
+        "The LM head is missing",
+    ),
+    "six biases of one length": Slip(
+        "15_counting", "15.2",
+        "def total(vocab, longest, d_model, layers, d_ff, tied, biases):\n"
+        "    n = (vocab + longest) * d_model\n"
+        "    block = 4 * d_model**2 + 2 * d_model * d_ff + 4 * d_model\n"
+        "    if biases:\n"
+        "        block += 6 * d_model\n"
+        "    n += layers * block\n"
+        "    n += 2 * d_model\n"
+        "    if not tied:\n"
+        "        n += vocab * d_model\n"
+        "    return n\n",
+        "6 times d_model", "network are not counted right",
+    ),
+    "mask and diagonal in one attention": Slip(
+        "17_capstone", "17.6",
+        "def attention(x, p, heads):\n"
+        "    n, d = x.shape[-2:]\n"
+        "    q, k, v = np.split(x @ p[\"c_attn.weight\"] + p[\"c_attn.bias\"], 3, axis=-1)\n"
+        "    size = d // heads\n"
+        "    mask = np.tril(np.ones((n, n), bool), -1)\n"
+        "    outs = []\n"
+        "    for h in range(heads):\n"
+        "        part = slice(h * size, (h + 1) * size)\n"
+        "        s = q[..., part] @ k[..., part].swapaxes(-1, -2) / np.sqrt(size)\n"
+        "        s = np.where(mask, s, -np.inf)\n"
+        "        e = np.exp(s - s.max(axis=-1, keepdims=True))\n"
+        "        outs.append(e / e.sum(axis=-1, keepdims=True) @ v[..., part])\n"
+        "    return np.concatenate(outs, axis=-1) @ p[\"c_proj.weight\"]\n",
+        "the first row is NaN", "what comes later changes nothing",
+    ),
+    "logits cut off": Slip(
+        "17_capstone", "17.8",
+        "def loss(logits, ids):\n"
+        "    z = np.clip(logits, -50, 50)[..., :-1, :]\n"
+        "    logp = z - np.log(np.exp(z).sum(-1, keepdims=True))\n"
+        "    return -np.mean(np.take_along_axis(logp, ids[..., 1:, None], axis=-1))\n",
+        "cut the logits off at a bound",
+    ),
+    "divided by the vocabulary too": Slip(
+        "17_capstone", "17.8",
+        "def loss(logits, ids):\n"
+        "    z = logits[..., :-1, :]\n"
+        "    y = ids[..., 1:]\n"
+        "    z = z - z.max(-1, keepdims=True)\n"
+        "    logp = z - np.log(np.exp(z).sum(-1, keepdims=True))\n"
+        "    return -(np.take_along_axis(logp, y[..., None], -1) / logits.shape[-1]).sum()\n",
+        "divide the sum of their losses",
+    ),
+    "draws of its own": Slip(
+        "17_capstone", "17.4",
+        "def write(step, ids, new, temperature, top_p, draws):\n"
+        "    rng = np.random.default_rng(0)\n"
+        "    logits, cache = step(ids, None)\n"
+        "    out = list(ids)\n"
+        "    for i in range(new):\n"
+        "        z = np.array(logits[-1], dtype=float)\n"
+        "        if temperature == 0:\n"
+        "            tok = int(z.argmax())\n"
+        "        else:\n"
+        "            p = np.exp((z - z.max()) / temperature); p /= p.sum()\n"
+        "            order = p.argsort()[::-1]\n"
+        "            cum = p[order].cumsum()\n"
+        "            k = int((cum < top_p).sum()) + 1\n"
+        "            keep = order[:k]\n"
+        "            q = p[keep] / p[keep].sum()\n"
+        "            tok = int(rng.choice(keep, p=q))\n"
+        "        out.append(tok)\n"
+        "        logits, cache = step(np.array([tok]), cache)\n"
+        "    return np.array(out)\n",
+        "other draws give the same text",
+    ),
 }  # fmt: skip
 
 

@@ -315,6 +315,67 @@ SLIPS = {
         "            self.kept = attend(x @ self.W_q, x @ self.W_k, x @ self.W_v).output\n"
         "        return self.kept"
     ),
+    ("8.5", "a fixed penalty on the scores of pads"): (
+        ATTEND + "def attend_padded(q, k, v, real):\n"
+        "    s = q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5\n"
+        "    return weigh(s + np.where(real, 0, -1e4)[:, None, None, :]) @ v"
+    ),
+    ("10.3", "a fixed penalty on the scores of the padding"): (
+        ATTEND + "def masked_cross(q, k, v, lengths):\n"
+        "    pad = np.arange(k.shape[1]) >= lengths[:, None]\n"
+        "    s = q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5\n"
+        "    return weigh(s - 100.0 * pad[:, None, :]) @ v"
+    ),
+    ("8.7", "one component changed"): (
+        "def is_causal(f, x):\n    before = f(x)\n    for t in range(1, len(x)):\n"
+        "        z = x.copy()\n        z[t, 0] += 1\n"
+        "        if not np.allclose(f(z)[:t], before[:t]):\n"
+        "            return False\n    return True"
+    ),
+    ("8.7", "one component of the outputs compared"): (
+        "def is_causal(f, x):\n    before = f(x)\n    for t in range(1, len(x)):\n"
+        "        z = x.copy()\n        z[t] = np.random.randn(x.shape[1])\n"
+        "        if not np.allclose(f(z)[:t, 0], before[:t, 0]):\n"
+        "            return False\n    return True"
+    ),
+    ("3.5", "one component compared"): (
+        "def parts_twins(method, x, first, second):\n    y = method(x)\n"
+        "    return bool(abs(y[first][0] - y[second][0]) > 1e-9)"
+    ),
+    ("3.5", "only the direction compared"): (
+        "def parts_twins(method, x, first, second):\n"
+        "    a, b = method(x)[[first, second]]\n"
+        "    return bool(a @ b < (1 - 1e-9) * np.linalg.norm(a) * np.linalg.norm(b))"
+    ),
+    ("5.3", "all pairs of 150 queries and 150 keys"): (
+        "def measured_variance(d_k, seed):\n    rng = np.random.default_rng(seed)\n"
+        "    q, k = rng.standard_normal((2, 150, d_k))\n    return (q @ k.T).var()"
+    ),
+    ("9.8", "a threshold of a thousandth of the sum"): (
+        "def value_rank(w_v, w_o, heads, head):\n    d = w_v.shape[1] // heads\n"
+        "    own = slice(head * d, (head + 1) * d)\n"
+        "    s = np.linalg.svd(w_v[:, own] @ w_o[own], compute_uv=False)\n"
+        "    return int((s > 1e-3 * s.sum()).sum())"
+    ),
+    ("16.7", "patched in the other layer of layer - 1"): (
+        "def restored(model, clean, corrupted, answer, layer, head, position, d_v):\n"
+        "    memory = {}\n"
+        "    def hook(l, out):\n"
+        "        memory[l] = np.array(out)\n"
+        "    def patch(l, out):\n"
+        "        memory_now = np.array(out)\n"
+        "        cols = np.arange(head * d_v, (head + 1) * d_v)\n"
+        "        if not l == layer - 1:\n"
+        "            memory_now[position, cols] = memory[l][position, cols]\n"
+        "        return memory_now\n"
+        "    def score(logits):\n"
+        "        last = np.asarray(logits)[-1]\n"
+        "        return last[answer] - np.logaddexp.reduce(last)\n"
+        "    a = score(model(clean, hook))\n"
+        "    c = score(model(corrupted, patch))\n"
+        "    b = score(model(corrupted, lambda *args: None))\n"
+        "    return (c - b) / (a - b)\n"
+    ),
 }  # fmt: skip
 FIXED_ONCE = [
     "0.5", "4.8", "7.7", "8.2", "8.4", "9.6", "10.1", "11.7", "11.8", "12.5", "13.1", "13.2",
