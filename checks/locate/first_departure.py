@@ -20,6 +20,7 @@ from checks.task import Case, Task
 
 MOST_CASES = 4
 RESULT = "the result"
+VALUES = "the values"  # the scores do without them, so they may be made afterwards
 
 
 def located(
@@ -143,7 +144,7 @@ def _departure(
         return
     verb = "come" if is_plural(truth.name) else "comes"
     near, relation = _nearest(task, walk, truth, walk.steps_after(n), others)
-    if not near and n > 0 and walk.given[n - 1]:  # values may be made after the scores
+    if not near and n > 0 and walk.truths[n].name.startswith(VALUES) and walk.given[n - 1]:
         near, relation = _nearest(task, walk, truth, walk.steps_after(n - 1), others)
     elsewhere = bool(near and changed and near.line not in changed)
     if elsewhere and relation.startswith("not normalised"):

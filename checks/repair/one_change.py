@@ -141,11 +141,11 @@ def _as_good(search: Search, edit: Edit, named: bool = False) -> Iterator[Edit]:
     """The changes in other lines that do the same, so that nothing tells them apart.
 
     A sign is turned wherever it passes by, and a number that stands twice may be wrong there twice.
-    Beside a name, only of two differences both are told.
+    Beside a name, only two differences in one line are told both.
     """
     for other in search.changes():
         alike = other.question == edit.question or (is_of_sign(other) and is_of_sign(edit))
-        apart = (other.lines != edit.lines and not named) or are_differences(other, edit)
+        apart = are_differences(other, edit) if other.lines == edit.lines else not named
         if alike and apart and search.is_right_with(other):
             yield other
 
