@@ -320,6 +320,22 @@ def takes_the_smallest(answer, case):
     return f"of your {len(seen)} losses, {shown}, you took the shift of the largest"
 
 
+def texts_that_tell(answer, case):
+    """Whether the answer is right, or tries a text in which some tokens differ."""
+    loss, vocab = case.args
+    texts = []
+
+    def noted(logits, ids):
+        texts.append(np.asarray(ids).tolist())
+        return loss(logits, ids)
+
+    if answer(noted, vocab) == find_shift(loss, vocab) or not texts:
+        return True
+    if any(len(set(text)) > 1 for text in texts):
+        return True
+    return "all tokens of your text are equal, so logits that are sure of one are sure of all"
+
+
 def shift_of_sure(logits, ids):
     """By how much the tokens are shifted that logits are sure of; None if by none of the four."""
     ids, likeliest = np.asarray(ids), np.asarray(logits).argmax(-1)
@@ -716,7 +732,10 @@ EXERCISE = Exercise(
             id="12.5", name="find_shift", title="Which token does it compare?", difficulty=3,
             importance=4, minutes=15, reference=find_shift, cases=shift_cases,
             read=f"{PAGE}#a-loss-at-every-position", wrong=SHIFT_WRONG,
-            laws=[Law(None, "the shift is that of the smallest loss", takes_the_smallest)],
+            laws=[
+                Law(None, "the shift is that of the smallest loss", takes_the_smallest),
+                Law(None, "the tokens of the text differ", texts_that_tell),
+            ],
         ),
         Task(
             id="12.6", name="loss", title="The loss of a batch", difficulty=3, importance=5,

@@ -111,7 +111,10 @@ def trained_into(last):
 
 
 TRAIN_WRONG = [
-    ("M930", lambda stories: train(stories, first=sure_of_noise)),
+    *(
+        ("M930", lambda stories, last=last: train(stories, sure_of_noise, last))
+        for last in (knows_the_rule, unsure)
+    ),
     ("M931", lambda stories: train(stories, first=knows_the_rule)),
     *(
         ("M1397", lambda stories, last=last: train(stories, knows_the_rule, last))

@@ -88,7 +88,7 @@ def describe_difference(
     return (
         about_nan(expected, got)
         or about_bool(expected, got, failing if everywhere else [])
-        or about_inputs(task, case, got)
+        or about_inputs(task, failing)
         or about_rounding(expected, got)
         or about_sums(expected, got)
         or about_factor(task, failing)
@@ -199,12 +199,12 @@ def _is_opposite(expected: Numbers, got: Numbers) -> bool:
     return both and np.array_equal(got.values.astype(bool), ~expected.values)
 
 
-def about_inputs(task: Task, case: Case, got: Numbers) -> str:
-    """An argument returned as it came."""
-    names = argument_names(task.reference, task.call, len(case.args))
-    for name, value in zip(names, case.args, strict=True):
-        same_shape = isinstance(value, np.ndarray) and value.shape == got.shape
-        if same_shape and np.array_equal(value, got.values):
+def about_inputs(task: Task, failing: Sequence[Triple]) -> str:
+    """An argument returned as it came, wherever the answer is wrong."""
+    names = argument_names(task.reference, task.call, len(failing[0][0].args))
+    for n, name in enumerate(names):
+        pairs = [(case.args[n], got.values) for case, _, got in failing if n < len(case.args)]
+        if all(isinstance(own, np.ndarray) and np.array_equal(own, came) for own, came in pairs):
             return f"this is the argument `{name}`, unchanged."
     return ""
 

@@ -33,6 +33,7 @@ EXTREME = re.compile(r"(?<![.\w])(max|min)\([^()=,]+, [^()=,]+\)")  # Python's o
 NO_CALL = re.compile(r"'(\w+)' object is not callable")
 ATTRIBUTE = re.compile(r"object has no attribute '(\w+)'")
 WORDS = {"and": "&", "or": "|", "not": "~"}
+GROWN = re.compile(r"'(?:numpy\.ndarray|Tensor)' object has no attribute '(append|extend)'")
 LEFT_NONE = "which condition or slice left none?"
 
 
@@ -42,7 +43,7 @@ def about_python(task: Task, mistake: Mistake) -> Iterator[str]:
     yield about_objects(task, mistake)
     asked = (
         about_nothing, about_index, about_truth, about_one_number, about_parameters, about_calls,
-        about_pairs, about_raise,
+        about_pairs, about_growth, about_attention, about_raise,
     )  # fmt: skip
     yield from (about(mistake) for about in asked)
 
@@ -123,6 +124,21 @@ def about_pairs(mistake: Mistake) -> str:
         return ""
     over = f"`{pairs[1]}`"
     return f"If {over} is a dictionary, a loop over it gives its keys; `.items()` gives pairs."
+
+
+def about_growth(mistake: Mistake) -> str:
+    """A sentence on an array that is to grow as a list does."""
+    if not GROWN.search(mistake.message):
+        return ""
+    joined = "`torch.cat`" if "Tensor" in mistake.message else "`np.concatenate`"
+    return f"An array does not grow as a list does: {joined} makes a longer one of two."
+
+
+def about_attention(mistake: Mistake) -> str:
+    """A sentence on an output that still has its weights beside it."""
+    if "'AttentionOutput'" not in mistake.message:
+        return ""
+    return "Attention returns the output and the weights together: take its `.output`."
 
 
 def about_raise(mistake: Mistake) -> str:

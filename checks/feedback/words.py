@@ -183,7 +183,8 @@ def named_misconceptions(
 
 def _lead(task: Task, fits: Sequence[Fit], count: int) -> str:
     """What introduces the mistakes, where there is more to tell than the name of one."""
-    what = "this answer" if task.is_value else "these numbers"
+    what = "what was measured" if task.measure else "these numbers"
+    what = "this answer" if task.is_value else what
     if len({fit.wrong.ids for fit in fits}) > 1:
         if not fits[0].everywhere:
             return "Where your answer is wrong, each of these mistakes would give the same:"

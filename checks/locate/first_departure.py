@@ -99,8 +99,8 @@ def _words(
         return
     if step:
         turn = " in its first turn" if _is_first_turn(step, walk.truths[n]) else ""
-        dressed = ", with a gain and a bias" if _is_dressed(step, walk.truths[n]) else ""
-        yield f"Your {line_words(step)} is right{turn}: {these(walk.truths[n].name)}{dressed}."
+        dress = _dress_of(step, walk.truths[n])
+        yield f"Your {line_words(step)} is right{turn}: {these(walk.truths[n].name)}{dress}."
     if not raised:
         yield from _departure(task, walk, others, changed, alone)
 
@@ -114,9 +114,12 @@ def _is_first_turn(step: Step, truth: Intermediate) -> bool:
     return first and not last
 
 
-def _is_dressed(step: Step, truth: Intermediate) -> bool:
-    """Whether a step gives the normalised input only with its gain and its bias."""
-    return not gives(step, replace(truth, dressed=()))
+def _dress_of(step: Step, truth: Intermediate) -> str:
+    """With what a step gives the normalised input, if it gives it not by itself."""
+    if gives(step, replace(truth, dressed=())):
+        return ""
+    gain_alone = gives(step, replace(truth, dressed=truth.dressed[1::2]))
+    return ", with a gain" if gain_alone else ", with a gain and a bias"
 
 
 def _is_returned(step: Step, walk: Walk) -> bool:

@@ -58,7 +58,7 @@ class Intermediate:
 
     name: str
     value: np.ndarray
-    dressed: tuple[np.ndarray, ...] = ()  # of the normalised input: times a gain, plus a bias
+    dressed: tuple[np.ndarray, ...] = ()  # of the normalised input: times a gain, plus a bias or not
 
 
 def intermediates(task: Task, case: Case, result: np.ndarray | None) -> list[Intermediate]:
@@ -78,9 +78,10 @@ def intermediates(task: Task, case: Case, result: np.ndarray | None) -> list[Int
 
 
 def _dressed(step: Intermediate, given: Sequence[np.ndarray | None]) -> tuple[np.ndarray, ...]:
-    """The normalised input with each gain and bias that the case gives one after the other."""
+    """The normalised input with each gain and bias that the case gives, and with the gain alone."""
     vectors = [each for each in given if each is not None and each.shape == step.value.shape[-1:]]
-    return tuple(step.value * gain + bias for gain, bias in itertools.pairwise(vectors))
+    pairs = itertools.pairwise(vectors)
+    return tuple(step.value * gain + more for gain, bias in pairs for more in (bias, 0))
 
 
 def _own_name(step: Intermediate, before: Sequence[Intermediate]) -> str:

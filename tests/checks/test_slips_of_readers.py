@@ -2636,6 +2636,42 @@ SLIPS = {
         "    return np.array(out)\n",
         "other draws give the same text",
     ),
+    "an array that grows as a list does": Slip(
+        "12_gpt2", "12.8",
+        "def step(q, k, v, keys, values):\n"
+        "    for i in range(len(k)):\n        keys.append(k[i])\n        values.append(v[i])\n"
+        "    return softmax(q @ keys.T / np.sqrt(q.shape[1])) @ values, keys, values\n",
+        "`np.concatenate` makes a longer one of two",
+    ),
+    "an output with its weights beside it": Slip(
+        "14_cost", "14.5",
+        "def tiled(q, k, v, columns):\n    out = 0\n"
+        "    for i in range(0, len(k), columns):\n"
+        "        out = out + attend(q, k[i:i + columns], v[i:i + columns])\n    return out\n",
+        "take its `.output`",
+    ),
+    "a text of equal tokens": Slip(
+        "12_gpt2", "12.5",
+        "def find_shift(loss, vocab):\n    ids = np.zeros(6, dtype=int)\n"
+        "    for s in (-1, 0, 1, 2):\n        logits = np.zeros((6, vocab))\n"
+        "        for i in range(6):\n            if 0 <= i + s < 6:\n"
+        "                logits[i, ids[i + s]] = 30.0\n"
+        "        if loss(logits, ids) < 0.1:\n            return s\n",
+        "all tokens of your text are equal",
+    ),
+    "a bias added after the product": Slip(
+        "12_gpt2", "12.2",
+        "def unembed(x, gain, bias, words):\n    mu = x.mean(-1, keepdims=True)\n"
+        "    std = np.sqrt(((x - mu) ** 2).mean(-1, keepdims=True) + 1e-5)\n"
+        "    return (gain * (x - mu) / std) @ words.T + bias.sum()\n",
+        "this is the normalised input, with a gain.", "none of your steps",
+    ),
+    "an argument that comes out by accident": Slip(
+        "11_block", "11.2",
+        "def one_layer(w_1, b_1, w_2, b_2):\n    w = np.maximum(w_1, 0) @ w_2\n"
+        "    return w, np.maximum(b_1, 0) @ w_2 + b_2\n",
+        "`b` is wrong too", "unchanged",
+    ),
 }  # fmt: skip
 
 
