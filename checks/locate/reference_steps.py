@@ -58,7 +58,7 @@ class Intermediate:
 
     name: str
     value: np.ndarray
-    dressed: tuple[np.ndarray, ...] = ()  # of the normalised input: times a gain, plus a bias or not
+    dressed: tuple[np.ndarray, ...] = ()  # the normalised input with a gain, and a bias or not
 
 
 def intermediates(task: Task, case: Case, result: np.ndarray | None) -> list[Intermediate]:
