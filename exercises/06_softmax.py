@@ -384,6 +384,7 @@ JACOBIAN = [
     Wrong("M162", lambda scores: -jacobian(scores)),
     Wrong("M163", lambda scores: np.diag(np.diag(jacobian(scores)))),
     Wrong("M163", lambda scores: np.diag(jacobian(scores))),
+    Wrong("M163+M13", lambda scores: np.diag(np.diag(_slopes(_shares(np.exp(scores)))))),
     Wrong("M184", lambda scores: np.diag(functional.softmax(scores))),
     Wrong("M164", lambda scores: -np.outer(functional.softmax(scores), functional.softmax(scores))),
     Wrong("M165", _slopes),
@@ -440,6 +441,7 @@ LIFTED = [
 ]
 ENTROPY = [
     Wrong("M169", lambda weights: -(weights * np.log(weights)).sum(-1)),
+    Wrong("M1402", lambda weights: np.nan_to_num(-(weights * np.log(weights)).sum(-1))),
     Wrong("M170", lambda weights: _terms(weights).sum(-1)),
     Wrong("M1365", lambda weights: -(weights * np.log1p(weights)).sum(-1)),
     Wrong("M1365", lambda weights: (weights * np.log1p(weights)).sum(-1)),

@@ -317,6 +317,11 @@ def divided_by_length(x):
     return x / np.sqrt((x * x).sum(-1, keepdims=True))
 
 
+def every_second_turned(x):
+    """The rows hold the same numbers wherever they stand, and not in the same order."""
+    return np.where(np.arange(len(x))[:, None] % 2, x[:, ::-1], x)
+
+
 def equivariance_cases(rng):
     x, cycle = rng.normal(size=(5, 4)), np.array([2, 0, 1, 4, 3])
     candidates = {
@@ -331,6 +336,7 @@ def equivariance_cases(rng):
         "1 added to the last token": lambda tokens: tokens + np.eye(len(tokens))[-1][:, None],
         "each token divided by its length": divided_by_length,
         "the tokens as they are": lambda tokens: tokens + 0,
+        "the components of every second token turned round": every_second_turned,
     }
     cases = [Case((f, x, cycle), about=name) for name, f in candidates.items()]
     swap = np.array([0, 3, 2, 1, 4])

@@ -427,6 +427,7 @@ def link_cases(rng):
 RATE_WRONG = [
     Wrong("M1361", lambda a, s, p: 1 - ((a == s).sum() + (a == p).sum()) / (a.sum() + s.sum())),
     Wrong("M1362", lambda a, s, p: 1 - 2 * (a & p).sum() / (a.sum() + s.sum())),
+    Wrong("M1403", lambda a, s, p: 1 - ((a & s).sum() + (a & p).sum()) / (a | s).sum()),
     Wrong("M138", lambda a, s, p: 1 - 2 * (a & s).sum() / (a.sum() + s.sum())),
     Wrong("M139", lambda a, s, p: 1 - (a & p).sum() / a.sum()),
     Wrong("M139+M151", lambda a, s, p: (a & p).sum() / a.sum()),

@@ -127,7 +127,7 @@ def about_shape(task: Task, expected: Numbers, got: Numbers) -> str:
         return "the numbers are right, only the shape is not: an axis is missing or too many."
     if wanted.ndim == 0:
         what = "one True or False" if expected.kind == "bool" else "one number"
-        return f"{what} is expected for the whole input, and yours is an array."
+        return f"{what} is expected for the whole input, and yours is an array or a sequence."
     if came.ndim == 0:
         what = (
             f"{wanted.size} numbers are"
@@ -141,11 +141,19 @@ def about_shape(task: Task, expected: Numbers, got: Numbers) -> str:
         return "an axis of length 1 is left over: take its only entry, with `[0]` for example."
     sizes = zip(got.shape, expected.shape, strict=False)
     if came.ndim > wanted.ndim or all(own == size or size == 1 for own, size in sizes):
+        pair = " Or was a pair stacked, such as an output with its weights?"
         return (
             "the result is larger than it should be: often two arrays were broadcast against "
             "each other because a sum or a maximum lost its axis; `keepdims=True` keeps it."
+            f"{pair * _holds_pairs(got.shape, expected.shape)}"
         )
     return ""
+
+
+def _holds_pairs(came: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Whether two arrays of the right shape were put together."""
+    without = [came[:n] + came[n + 1 :] for n, size in enumerate(came) if size == 2]
+    return len(wanted) > 1 and wanted in without
 
 
 def about_length(task: Task, expected: Numbers, got: Numbers) -> str:

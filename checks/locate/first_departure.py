@@ -41,18 +41,31 @@ def located(
     if task.is_value or isinstance(answer, Elsewhere):
         return ()
     walks = [_walk(task, library, wrong, answer) for wrong in failing[:MOST_CASES]]
-    walks = [walk for walk in walks if walk.truths and walk.steps and not walk.goes_on]
+    every = walks = [walk for walk in walks if walk.truths and walk.steps and not walk.goes_on]
     # What overflows on one case is not what makes another wrong.
     walks = [walk for walk in walks if overflows(walk.steps) <= overflows(walks[0].steps)]
     if not walks:
         return ()
     clearest = min(walks, key=lambda walk: walk.last_right[0] - len(walk.truths))
+    here = " here, and not on every case" if _is_wrong_elsewhere(clearest, every) else ""
     others = [walk for walk in walks if walk is not clearest]
-    words = list(_words(task, clearest, others, changed, not (changed or _calls_given(answer))))
+    alone = not (changed or _calls_given(answer))
+    words = list(_words(task, clearest, others, changed, alone, here))
     if words and clearest.wrong is not failing[0] and clearest.wrong.case.about:
         seen = "" if len(words) == 1 and " is right" in words[0] else " it can be seen where"
         words.insert(0, f"On another case ({clearest.wrong.case.about}){seen}:")
     return tuple(words)
+
+
+def _is_wrong_elsewhere(walk: Walk, walks: Sequence[Walk]) -> bool:
+    """Whether the last right step gives no such value on another case: it may overflow there."""
+    n, step = walk.last_right
+    for other in walks if step else ():
+        same = [each for each in other.steps if each.place == step.place]
+        truths = [truth for truth in other.truths if truth.name == walk.truths[n].name]
+        if same and truths and not any(gives(each, truth) for each in same for truth in truths):
+            return True
+    return False
 
 
 def _walk(task: Task, library: str, wrong: Compared, answer: Any) -> Walk:
@@ -80,7 +93,7 @@ def _calls_given(answer: Any) -> bool:
 
 
 def _words(
-    task: Task, walk: Walk, others: Sequence[Walk], changed: Collection[int], alone: bool
+    task: Task, walk: Walk, others: Sequence[Walk], changed: Collection[int], alone: bool, here: str
 ) -> Iterator[str]:
     n, step = walk.last_right
     if step and (step.line in changed or _is_returned(step, walk)):
@@ -100,7 +113,7 @@ def _words(
     if step:
         turn = " in its first turn" if _is_first_turn(step, walk.truths[n]) else ""
         dress = _dress_of(step, walk.truths[n])
-        yield f"Your {line_words(step)} is right{turn}: {these(walk.truths[n].name)}{dress}."
+        yield f"Your {line_words(step)} is right{turn}{here}: {these(walk.truths[n].name)}{dress}."
     if not raised:
         yield from _departure(task, walk, others, changed, alone)
 
@@ -156,7 +169,8 @@ def _departure(
         turn = _of_turn(task, walk.wrong.case, truth, near)
         if step and np.isneginf(truth.value).any() and gives(near, walk.truths[n]):
             relation = "equal to the scores: it hides no key that the mask forbids"
-        yield f"Next {verb} {truth.name}: your {line_words(near)} is{turn} {relation}."
+        lead = "Next" if step else "First"
+        yield f"{lead} {verb} {truth.name}: your {line_words(near)} is{turn} {relation}."
         return
     them = "them" if is_plural(truth.name) else "it"
     # Of the next head, for example, or of a new turn: what lies between has no name.

@@ -135,21 +135,26 @@ def _expression_edits(root: ast.stmt, changes: Sequence[tuple[Any, Callable]]) -
         around = Around(owner, field, *known)
         line = getattr(node, "lineno", getattr(owner, "lineno", 1))
         for new, question, kind in _made(changes, node, around):
-            words = question + _which(root, node)
+            words = question + _which(root, node, question)
             yield Edit(((owner, field, put(_located(new, node))),), (line,), words, kind)
 
 
-def _which(root: ast.stmt, node: ast.expr) -> str:
-    """Which of the equal numbers, names or slices of its line one of these is."""
-    if not isinstance(node, ast.Constant | ast.Name | ast.Slice):
+def _which(root: ast.stmt, node: ast.expr, question: str) -> str:
+    """Which of the equal numbers, names, slices or calls of its line one of these is."""
+    calls = isinstance(node, ast.Call) and f"`{ast.unparse(node.func)}`" in question
+    if not calls and not isinstance(node, ast.Constant | ast.Name | ast.Slice):
         return ""
-    shown = ast.unparse(node)
+    shown = _called(node)
     alike = [other for other in ast.walk(root) if isinstance(other, type(node))
-             and other.lineno == node.lineno and ast.unparse(other) == shown]  # fmt: skip
+             and other.lineno == node.lineno and _called(other) == shown]  # fmt: skip
     alike.sort(key=lambda other: other.col_offset)
     return f" Of the {len(alike)} in this line, it is the {_ordinal(alike.index(node) + 1)}." * (
         len(alike) > 1
     )
+
+
+def _called(node: ast.expr) -> str:
+    return ast.unparse(node.func if isinstance(node, ast.Call) else node)
 
 
 def _ordinal(n: int) -> str:
@@ -190,13 +195,10 @@ def _edits_of_all(same: Sequence[Place]) -> Iterator[Edit]:
 
 def _expressions(root: ast.stmt) -> Iterator[Place]:
     for owner in ast.walk(root):
-        if not (isinstance(owner, ast.arguments | ast.arg) or _is_docstring(owner)):
+        docstring = isinstance(owner, ast.Expr) and isinstance(owner.value, ast.Constant)
+        if not (docstring or isinstance(owner, ast.arguments | ast.arg)):
             for field, node, put in _children(owner):
                 yield owner, field, node, put
-
-
-def _is_docstring(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _children(owner: ast.AST) -> Iterator[tuple[str, ast.expr, Callable]]:

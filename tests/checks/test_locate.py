@@ -16,8 +16,14 @@ HEAD = "def attention(q, k, v):\n"
 
 def task(number: str, named: bool = False) -> Task:
     """A task, whose misconceptions are left out unless the test is about them."""
-    names = {"07": "07_self_attention", "08": "08_masking", "11": "11_block", "12": "12_gpt2",
-             "17": "17_capstone"}  # fmt: skip
+    names = {
+        "06": "06_softmax",
+        "07": "07_self_attention",
+        "08": "08_masking",
+        "11": "11_block",
+        "12": "12_gpt2",
+        "17": "17_capstone",
+    }
     exercises = importlib.import_module(f"exercises.{names[number.split('.')[0].zfill(2)]}")
     whole = exercises.EXERCISE[number]
     return whole if named else replace(whole, wrong=(), laws=())
@@ -130,10 +136,20 @@ def test_heads_that_come_one_in_each_turn_are_seen_as_those_of_a_batch():
     assert "0.447 = 1/sqrt(heads)." in words
 
 
+def test_a_step_that_overflows_on_another_case_is_not_called_right_on_all():
+    source = (
+        "def jacobian(scores):\n    w = np.exp(scores) / np.exp(scores).sum()\n"
+        "    return np.diag(w) + np.outer(w, w)"
+    )
+    assert "(line 2) is right here, and not on every case: these are the weights." in told(
+        source, "6.6"
+    )
+
+
 def test_a_missing_mask_is_seen_in_the_scores():
     source = "def masked_weights(scores, mask):\n    s = scores * 1.0\n" + SOFTMAX + "    return w"
     words = (
-        "Next come the scores: your `s = scores * 1.0` (line 2) is finite where the mask forbids"
+        "First come the scores: your `s = scores * 1.0` (line 2) is finite where the mask forbids"
     )
     assert words in told(source, "8.3")
 

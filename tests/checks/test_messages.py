@@ -130,7 +130,8 @@ SLIPS = {
     ),
     "a row for a number": Slip(
         "0.2", "def entry(grid, query, key, queries_in):\n    return grid[query]",
-        "One number is expected for the whole input, and yours is an array.", "broadcast",
+        "One number is expected for the whole input, and yours is an array or a sequence.",
+        "broadcast",
     ),
     "a number for a pair": Slip(
         "0.1", "shapes = {'weights': (8, 8), 'output': 5}",

@@ -59,7 +59,7 @@ ACCIDENTS = {
         "0.2",
         "def entry(grid, query, key, queries_in):\n    if queries_in == 'row':\n"
         "        return grid[query, key]\n    return grid[key, query]",
-        "You treated both layouts the same",
+        "reads both layouts the same way",
     ),
     "the luck of one draw": (
         "7.6",

@@ -71,7 +71,7 @@ SLIPS = {
         "def is_causal(f, x):\n"
         "    z = np.array(x); z[3] = z[3, ::-1] + [0.3, -1.1, 0.7]\n"
         "    return bool(np.allclose(f(z)[:3], f(x)[:3]))\n",
-        "right on 8 of 12 cases", "for every function that the check gave it",
+        "right on 12 of 16 cases", "for every function that the check gave it",
     ),
     "a method that was not called": Slip(
         "00_start", "0.2",
@@ -263,7 +263,7 @@ SLIPS = {
         "    token = number // n\n"
         "    column = number - token * n\n"
         "    return column // d_k, token, column % d_k\n",
-        "`token` is wrong too", "is `column` the variable",
+        "Rows of n numbers", "is `column` the variable",
     ),
     "a norm replaced in each turn": Slip(
         "07_self_attention", "7.2",
@@ -301,7 +301,7 @@ SLIPS = {
         "    e = np.exp(s - s.max(-1, keepdims=True))\n"
         "    o = np.swapaxes(e / e.sum(-1, keepdims=True) @ v, -2, -3).reshape(x.shape)\n"
         "    return o @ p['c_proj.weight'] + p['c_proj.bias']\n",
-        "1.22 times what our solution has", "1.73 times",
+        "Divided by the root of the number of heads", "1.73 times",
     ),
     "gain and bias without the norm": Slip(
         "12_gpt2", "12.2",
@@ -1131,7 +1131,7 @@ SLIPS = {
         "    s = q @ np.swapaxes(k, -1, -2) / np.sqrt(d)\n" + HEAD
         + "    o = np.swapaxes(w @ v, -2, -3).reshape(x.shape)\n"
         "    return h + o @ p['out_proj_weight'].T + p['out_proj_bias']\n",
-        "with a gain and a bias. In our solution the queries come next",
+        "with a gain. In our solution the queries come next",
         "the normalised input comes next",
     ),
     "a warm-up that starts at 0, and its own fall": Slip(
@@ -1183,7 +1183,7 @@ SLIPS = {
         "    a, b, c = (score(model(*run)) for run in (\n"
         "        (clean, look), (corrupted, None), (corrupted, swap)))\n"
         "    return (c - b) / (a - b)\n",
-        "Return the changed copy", "is this line needed?",
+        "Then return the copy", "is this line needed?",
     ),
     "control and labels": Slip(
         "16_heads", "16.8",
@@ -1362,7 +1362,7 @@ SLIPS = {
         "    w = np.exp(scores - scores.max())\n"
         "    w /= w.sum()\n"
         "    return w - np.outer(w, w)\n",
-        "repeats for every row or column",
+        "since it repeats w",
     ),
     "half the sum through one ReLU": Slip(
         "11_block", "11.3",
@@ -2122,7 +2122,7 @@ SLIPS = {
         "04_queries_keys_values", "4.5",
         "def attends_to(grid, words, queries_in):\n"
         "    return {w: words[int(np.argmax(grid[i]))] for i, w in enumerate(words)}\n",
-        "You treated both layouts the same", "wrong axis",
+        "reads both layouts the same way", "wrong axis",
     ),
     "a key filled with the score": Slip(
         "04_queries_keys_values", "4.6",
@@ -2287,7 +2287,7 @@ SLIPS = {
         "def perplexity(losses, tokens):\n"
         "    total = (np.array(losses) * np.array(tokens)).sum()\n"
         "    return np.exp(total / len(tokens))\n",
-        "not the mean loss of a token", "learning rate",
+        "not the mean loss per token", "learning rate",
     ),
     "residual of attention missing": Slip(
         "17_capstone", "17.7",

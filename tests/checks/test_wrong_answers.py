@@ -206,6 +206,11 @@ SLIPS = {
         "    p = np.random.default_rng(0).permutation(len(x))\n"
         "    return bool(np.allclose(f(x[p]), f(x)[p]))"
     ),
+    ("7.6", "the components of each token sorted"): (
+        "def is_equivariant(f, x, permutation):\n"
+        "    a, b = f(x[permutation]), f(x)[permutation]\n"
+        "    return bool(np.allclose(np.sort(a, axis=1), np.sort(b, axis=1)))"
+    ),
     ("7.6", "only the first token compared"): (
         "def is_equivariant(f, x, permutation):\n"
         "    return bool(np.allclose(f(x[permutation])[0], f(x)[permutation][0]))"
