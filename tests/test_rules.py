@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from functools import cache
 from graphlib import TopologicalSorter
@@ -353,6 +354,15 @@ def test_every_requirement_is_pinned_exactly():
 
 NAMELESS = {"one", "said", "found", "told"}
 CODE_AND_TESTS = [path for path in FILES if path.suffix == ".py"]
+
+
+def test_types_are_checked_in_every_part_of_the_checks_but_the_one_that_calls_answers():
+    """A new part of `checks` must be named in pyproject.toml."""
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["tool"]["pytest"]
+    named = re.findall(r"checks\.\w+", options["ini_options"]["addopts"])
+    parts = {path.parts[1].removesuffix(".py") for path in FILES
+             if path.parts[0] == "checks" and path.suffix == ".py"}  # fmt: skip
+    assert sorted(named) == [f"checks.{part}" for part in sorted(parts - {"__init__", "run"})]
 
 
 def test_no_variable_is_called_one_said_found_or_told():
