@@ -21,7 +21,7 @@ from checks.run.call import argument_names
 from checks.run.compare import agree
 from checks.run.nodes import Items, Mapping, Node, Numbers
 from checks.run.trial import Compared
-from checks.task import Case, Task
+from checks.task import Task
 
 
 def describe_numbers(
@@ -45,7 +45,7 @@ def describe_numbers(
             if part == name
         ]
         others = () if name else raised
-        sentence = describe_difference(task, first.case, expected, got, triples, everywhere, others)
+        sentence = describe_difference(task, expected, got, triples, everywhere, others)
         if sentence:
             return f"In `{name}`: {sentence}" if name else capital(sentence)
     return ""
@@ -71,7 +71,7 @@ def _parts(expected: Node, got: Node) -> list[tuple[str, Node, Node]]:
 
 
 def describe_difference(
-    task: Task, case: Case, expected: Numbers, got: Numbers, failing: list[Triple],
+    task: Task, expected: Numbers, got: Numbers, failing: list[Triple],
     everywhere: bool, raised: Sequence[Known] = (),
 ) -> str:  # fmt: skip
     """What can be seen in one array."""

@@ -53,6 +53,22 @@ class Slip(NamedTuple):
     lacks: str = "no such words"
 
 
+RESTORED = (
+    "from lib.functional import softmax\n"
+    "def restored(model, clean, corrupted, answer, layer, head, position, d_v):\n"
+    "    store = {}\n"
+    "    cols = slice(head * d_v, (head + 1) * d_v)\n"
+    "    def record(l, out):\n"
+    "        store[l] = out.copy()\n"
+    "    def swap(l, out):\n"
+    "        if l == layer:\n"
+    "            out = out.copy()\n"
+    "            out[position, cols] = store[layer][position, cols]\n"
+    "            return out\n"
+    "    def logp(ids, hook):\n"
+    "        z = model(ids, hook)[-1]\n"
+    "        return np.log(softmax(z)[answer])\n"
+)
 SLIPS = {
     "scaled by the width of the values": Slip(
         "18_llama", "18.6", DECODE.format("q[0]", "len(value)"),
@@ -2463,20 +2479,7 @@ SLIPS = {
     ),
     "outputs recorded in the corrupted run too": Slip(
         "16_heads", "16.7",
-        "from lib.functional import softmax\n"
-        "def restored(model, clean, corrupted, answer, layer, head, position, d_v):\n"
-        "    store = {}\n"
-        "    cols = slice(head * d_v, (head + 1) * d_v)\n"
-        "    def record(l, out):\n"
-        "        store[l] = out.copy()\n"
-        "    def swap(l, out):\n"
-        "        if l == layer:\n"
-        "            out = out.copy()\n"
-        "            out[position, cols] = store[layer][position, cols]\n"
-        "            return out\n"
-        "    def logp(ids, hook):\n"
-        "        z = model(ids, hook)[-1]\n"
-        "        return np.log(softmax(z)[answer])\n"
+        RESTORED +
         "    good = logp(clean, record)\n"
         "    bad = logp(corrupted, record)\n"
         "    patched = logp(corrupted, swap)\n"
@@ -2485,20 +2488,7 @@ SLIPS = {
     ),
     "clean run patched with its own outputs": Slip(
         "16_heads", "16.7",
-        "from lib.functional import softmax\n"
-        "def restored(model, clean, corrupted, answer, layer, head, position, d_v):\n"
-        "    store = {}\n"
-        "    cols = slice(head * d_v, (head + 1) * d_v)\n"
-        "    def record(l, out):\n"
-        "        store[l] = out.copy()\n"
-        "    def swap(l, out):\n"
-        "        if l == layer:\n"
-        "            out = out.copy()\n"
-        "            out[position, cols] = store[layer][position, cols]\n"
-        "            return out\n"
-        "    def logp(ids, hook):\n"
-        "        z = model(ids, hook)[-1]\n"
-        "        return np.log(softmax(z)[answer])\n"
+        RESTORED +
         "    good = logp(clean, record)\n"
         "    bad = logp(corrupted, lambda l, o: None)\n"
         "    patched = logp(clean, swap)\n"
