@@ -92,7 +92,7 @@ def with_place(
     law = ""
     if mistake.status == Status.WRONG and _has_right_form(failing[0]):
         cases = [compared.case for compared in trial.compared]
-        law = broken_law_sentence(task, cases, answer, trial.library)
+        law = broken_law_sentence(task, failing[0].case, cases, answer, trial.library)
     changes = one_change(task, trial.library, [*failing, *right], answer, source)
     place = located(task, trial.library, failing, answer, changes.lines)
     pair = [changes.sentences, mistake.sentences]

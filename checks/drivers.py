@@ -142,11 +142,11 @@ def train_on_stories(answer: Any, count: int, seed: int) -> Any:
     stories, _ = known_and_new(tiny_stories, count, seed)
     model = small_model()
     before = torch.cat([p.detach().flatten().clone() for p in model.parameters()])
-    added = []  # for each backward pass, whether its gradient is added to an old one
+    old, added = [False], []  # for each backward pass, whether its gradient is added to an old one
     first = next(model.parameters())
-    hook = first.register_hook(
-        lambda _: added.append(first.grad is not None and bool(first.grad.any()))
-    )
+    asked = first.register_hook(lambda _: old.append(first.grad is not None and first.grad.any()))
+    # `torch.autograd.grad` adds nothing: what it returns replaces an old gradient.
+    kept = first.register_post_accumulate_grad_hook(lambda _: added.append(bool(old[-1])))
     # Which stories the model reads: their first words tell them apart.
     seen: set[tuple[int, ...]] = set()
     reading = model.register_forward_pre_hook(
@@ -154,8 +154,8 @@ def train_on_stories(answer: Any, count: int, seed: int) -> Any:
     )
     with one_thread():
         trained = answer(model, stories)
-    hook.remove()
-    reading.remove()
+    for hook in (asked, kept, reading):
+        hook.remove()
     if not isinstance(trained, torch.nn.Module):
         if trained is None:
             return None

@@ -489,7 +489,7 @@ EXERCISE = Exercise(
                 Wrong("M806", lambda wrong: wrong.copy()),
                 Wrong("M807", swapped_first), Wrong("M807", swapped_alone),
                 Wrong("M1186", not_swapped),
-                Wrong("M808", merge_by_view), Wrong("M38", merged_properly),
+                Wrong("M808", merge_by_view), Wrong("M1378", merged_properly),
                 Wrong("M39", split_as(split_interleaved)),
                 Wrong("M120", split_as(split_front_axes)),
                 Wrong("M673", repaired_one_sentence), Wrong("M673", repaired_from_the_front),

@@ -659,7 +659,7 @@ def in_two_calls(answer, case):
         row = slice(at, at + 1)
         output, keys, values = answer(q[row], k[row], v[row], keys, values)
         parts.append(np.asarray(output))
-    return bool(np.allclose(np.concatenate(parts), whole, atol=1e-4)) or (
+    return bool(np.allclose(np.concatenate(parts), whole, atol=1e-4, equal_nan=True)) or (
         "the tokens one by one do not give what they give together"
     )
 

@@ -420,7 +420,8 @@ def is_a_row(answer, case):
 
 def none_below_zero(answer, case):
     row = row_of(answer, case)
-    return bool(row.min() >= -1e-9) or f"the smallest of them is {row.min():.3g}"
+    # Of nan the next law speaks.
+    return not row.min() < -1e-9 or f"the smallest of them is {row.min():.3g}"
 
 
 def sums_to_one(answer, case):

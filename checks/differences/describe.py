@@ -124,7 +124,8 @@ def about_shape(task: Task, expected: Numbers, got: Numbers) -> str:
     if _transposed(task, expected, got):
         return TRANSPOSED
     if came.size == wanted.size and _equals(task, expected, got, came.reshape(wanted.shape)):
-        return "the numbers are right, only the shape is not: an axis is missing or too many."
+        axes = ": an axis is missing or too many" * (came.ndim != wanted.ndim)
+        return f"the numbers are right and in the right order, only the shape is not{axes}."
     if wanted.ndim == 0:
         what = "one True or False" if expected.kind == "bool" else "one number"
         return f"{what} is expected for the whole input, and yours is an array or a sequence."
@@ -136,7 +137,7 @@ def about_shape(task: Task, expected: Numbers, got: Numbers) -> str:
         )
         return f"yours is one number, and {what} expected."
     if came.ndim < wanted.ndim:
-        return "axes are missing: they were summed, picked or reshaped away."
+        return "axes are missing: were they summed, picked or reshaped away, or never there?"
     if came.ndim > wanted.ndim and [n for n in got.shape if n != 1] == [*expected.shape]:
         return "an axis of length 1 is left over: take its only entry, with `[0]` for example."
     sizes = zip(got.shape, expected.shape, strict=False)
@@ -182,8 +183,8 @@ def about_nan(expected: Numbers, got: Numbers) -> str:
     infinite = got.values[np.isinf(got.values.astype(float))]
     if infinite.size and not np.isinf(expected.values).any():
         if (infinite < 0).all():
-            return "some numbers are minus infinity: a mask on scores, or the logarithm of 0."
-        return "some numbers are infinite: a division by zero, or exp of a large number."
+            return "some numbers are minus infinity: is it a mask, log(0), or a first maximum?"
+        return "some numbers are infinite: a division by zero, exp of a large number, or `inf`?"
     if expected.kind != "bool" and got.values.size > 1 and not got.values.any():
         return "every number is zero."
     return ""

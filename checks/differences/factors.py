@@ -37,7 +37,8 @@ def about_factor(task: Task, failing: list[Triple]) -> str:
             return f"the right number times {first}{known}."
     gaps = [gap_of(expected, got) for _, expected, got in failing]
     if all(gap is not None for gap in gaps) and failing[0][1].values.size > 1:
-        return f"every number is the right one plus {number(gaps[0])}."
+        where = "every number" if len(set(map(number, gaps))) == 1 else "here every number"
+        return f"{where} is the right one plus {number(gaps[0])}."
     if None not in gaps and len(gaps) > 1 and len(set(map(number, gaps))) == 1:
         sign = "plus" if gaps[0] > 0 else "minus"
         return f"wherever it is wrong, your number is the right one {sign} {number(abs(gaps[0]))}."

@@ -42,7 +42,7 @@ def _diagonal(task: Task, triple: Triple, wrong: np.ndarray) -> Iterator[str]:
     of_keys = _has_queries(task)
     for there, side, place in ((key > query, "above", "after"), (key < query, "below", "before")):
         if there.all():
-            which = f": keys that come {place} the query" if of_keys else ""
+            which = f" (for queries in rows: keys that come {place} the query)" if of_keys else ""
             yield f"all that differs lies {side} the diagonal{which}."
     if (key == query).all():
         yield "all that differs lies on the diagonal."

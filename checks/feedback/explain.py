@@ -22,7 +22,7 @@ from checks.differences.entries import (
 from checks.differences.results import part_or_order
 from checks.feedback.blocks import both_blocks
 from checks.feedback.library_errors import about_integers, about_library
-from checks.feedback.named_ideas import named_ideas
+from checks.feedback.named_ideas import named_ideas, overflows
 from checks.feedback.python_errors import about_python
 from checks.feedback.shape_errors import about_shapes
 from checks.feedback.verdict import Verdict
@@ -75,7 +75,8 @@ def explain(task: Task, trial: Trial) -> Verdict | None:
 
 def _smallest_first(trial: Trial) -> list[Compared]:
     return sorted(
-        trial.compared, key=lambda compared: (_looks_right(compared), _size(compared.case))
+        trial.compared,
+        key=lambda compared: (_looks_right(compared), overflows(compared), _size(compared.case)),
     )
 
 
@@ -116,6 +117,7 @@ def _wrong_result(task: Task, trial: Trial, failing: list[Compared]) -> Verdict:
     values = expected.value, got.value
     difference = compare(*values, task.tolerance)
     returned = [compared for compared in failing if compared.outcome.status == Status.RETURNED]
+    finite = [compared for compared in returned if not overflows(compared)] or returned
     raised = right_results(each for each in failing if each.outcome.status == Status.RAISED)
     of_form = difference.kind in NOT_BY_ENTRY
     exchanged = part_or_order(*values, task.tolerance).startswith("The results are right")
@@ -123,7 +125,8 @@ def _wrong_result(task: Task, trial: Trial, failing: list[Compared]) -> Verdict:
         _difference_words(task, difference),
         "" if exchanged else about_others(task, *values),
         about_joined(*values) if of_form else _entries(task, *values),
-        describe_numbers(task, returned, len(failing) == len(trial.compared), raised),
+        describe_numbers(task, finite, len(finite) == len(trial.compared), raised),
+        _overflow_words(failing),
         _elsewhere_right(trial),
         changed_words(got.changed),
     )
@@ -137,6 +140,14 @@ def _entries(task: Task, expected: Node, got: Node) -> str:
     """Which entries are right; of a value, which is not shown, whether it is too large."""
     entries = about_entries(expected, got, task.tolerance)
     return entries or (about_size(expected, got) if task.is_value else "")
+
+
+def _overflow_words(failing: Sequence[Compared]) -> str:
+    """The cases, other than the one that is shown, on which the answer overflows."""
+    over = [seen.case.about for seen in failing[1:] if overflows(seen) and seen.case.about]
+    if overflows(failing[0]) or not over:
+        return ""
+    return f"On another case yours overflows too, or gives nan: {'; '.join(over[:MOST_RIGHT])}."
 
 
 def _elsewhere_right(trial: Trial) -> str:
@@ -176,16 +187,21 @@ def broken_law(task: Task, cases: Sequence[Case], answer: Any, library: str) -> 
             # An answer that takes long has not shown that it breaks the law.
             return ended_early(task, Outcome(Status.TOO_SLOW))
         if isinstance(reply, Mistake):
-            return law_not_seen(task, law, case, reply)
+            return law_not_seen(task, law, case, reply, *filter(None, about_python(task, reply)))
         return broken_law_words(task, law, case, reply)
     return None
 
 
-def broken_law_sentence(task: Task, cases: Sequence[Case], answer: Any, library: str) -> str:
-    """A sentence on the first law that a wrong answer breaks, or nothing."""
-    for law, _, reply in _laws_not_kept(task, cases, answer, library):
+def broken_law_sentence(
+    task: Task, shown: Case, cases: Sequence[Case], answer: Any, library: str
+) -> str:
+    """A sentence on the first law that a wrong answer breaks, on the case that is shown or not."""
+    for law, smallest, reply in _laws_not_kept(task, cases, answer, library):
+        here = ask_law(law, answer, shown, library)
+        if here is False or isinstance(here, str):
+            return law_words(law, here)
         if reply is False or isinstance(reply, str):
-            return law_words(law, reply)
+            return law_words(law, reply, smallest.about)
     return ""
 
 

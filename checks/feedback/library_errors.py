@@ -82,7 +82,7 @@ def _foreign(mistake: Mistake) -> str:
     if argument:
         torchs = argument[1] in ("dim", "keepdim")
         home, other = ("torch", "NumPy") if torchs else ("NumPy", "torch")
-        return f"`{argument[1]}=` is {home}'s word, and this array is {other}'s."
+        return f"`{argument[1]}=` is {home}'s word, and what this line calls takes {other}'s."
     return "Your answer mixes NumPy and torch." if MIXED.search(mistake.message) else ""
 
 

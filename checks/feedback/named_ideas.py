@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from checks.run.call import Outcome
 from checks.run.compare import largest_gap
+from checks.run.nodes import Numbers
 from checks.run.parts import Part, compared_parts, wrong_parts
 from checks.run.plain_data import plain
 from checks.run.trial import Compared, same_outcome, try_case
@@ -28,6 +31,23 @@ class Fit:
     everywhere: bool
     gap: float
     partly: bool = False
+    overflows: bool = False  # two mistakes, of which the second shows where numbers overflow
+
+
+def overflows(seen: Compared) -> bool:
+    """Whether a result holds nan, or an error says that a number was too large, without reason."""
+    if seen.same or seen.truth.value is None:
+        return False
+    if seen.outcome.mistake:
+        return seen.outcome.mistake.type == "OverflowError"
+    right, came = seen.truth.value.as_numbers(), seen.outcome.value.as_numbers()
+    return bool(right and came) and has_nan(came) and not has_nan(right)
+
+
+def has_nan(numbers: Numbers) -> bool:
+    """Whether some number is nan."""
+    values = numbers.values
+    return values is not None and values.dtype.kind in "fc" and bool(np.isnan(values).any())
 
 
 def named_ideas(task: Task, compared: Sequence[Compared]) -> list[Fit]:
@@ -39,7 +59,7 @@ def named_ideas(task: Task, compared: Sequence[Compared]) -> list[Fit]:
     if len({fit.wrong.ids for fit in fits if not fit.everywhere}) > MOST_GUESSES:
         fits = []  # where all weights are alike, for example, many mistakes give the same
     fits = [fit for fit in fits if len(fit.wrong.ids) == 1] or fits
-    fits = fits or _in_parts(task, compared)
+    fits = fits or _in_parts(task, compared) or _overflowing_too(task, compared)
     closest = min((fit.gap for fit in fits), default=0.0)
     return [fit for fit in fits if fit.gap <= max(10 * closest, 1e-9)]
 
@@ -74,6 +94,38 @@ def _fit(wrong: Wrong, task: Task, failing_first: Sequence[Compared]) -> Fit | N
         else:
             return None
     return None if both_raised and not agrees else Fit(wrong, everywhere, gap)
+
+
+def _overflowing_too(task: Task, compared: Sequence[Compared]) -> list[Fit]:
+    """The mistake that shows where the numbers are finite, with the one that overflows elsewhere.
+
+    The numbers of the second must be right where those of the first are seen.
+    """
+    over = [seen for seen in compared if overflows(seen)]
+    finite = [seen for seen in compared if not overflows(seen)]
+    if not over or all(seen.same for seen in finite):
+        return []
+    firsts = [fit for fit in named_ideas(task, finite) if fit.everywhere and not fit.partly]
+    seconds = [
+        wrong for wrong in task.wrong
+        if len(wrong.ids) == 1 and _overflows_there(wrong, task, over, finite)
+    ]  # fmt: skip
+    if len({fit.wrong.ids for fit in firsts}) != 1 or len({wrong.ids for wrong in seconds}) != 1:
+        return []
+    ids = "+".join(dict.fromkeys([*firsts[0].wrong.ids, *seconds[0].ids]))
+    return [Fit(Wrong(ids, None), True, 0.0, overflows=True)]
+
+
+def _overflows_there(
+    wrong: Wrong, task: Task, over: Sequence[Compared], finite: Sequence[Compared]
+) -> bool:
+    """Whether a misconception overflows on some cases, as the answer does, and only there."""
+    there = (overflows(replace(seen, outcome=outcome_of(wrong, task, seen.case))) for seen in over)
+    right = (
+        same_outcome(seen.truth, outcome_of(wrong, task, seen.case), task.tolerance)
+        for seen in finite
+    )
+    return all(there) and all(right)
 
 
 def _in_parts(task: Task, compared: Sequence[Compared]) -> list[Fit]:
@@ -128,3 +180,23 @@ def outcome_of(wrong: Wrong, task: Task, case: Case) -> Outcome:
         return Outcome(Status.RETURNED, plain(wrong.answer))
     # What it changes in place is never asked, and to look for it would cost most.
     return try_case(task, wrong.answer, case, closely=False)
+
+
+def lead_words(task: Task, fits: Sequence[Fit], count: int) -> str:
+    """What introduces the mistakes, where there is more to tell than the name of one."""
+    what = "what was measured" if task.measure else "these numbers"
+    what = "this answer" if task.is_value else what
+    if len({fit.wrong.ids for fit in fits}) > 1:
+        if not fits[0].everywhere:
+            return "Where your answer is wrong, each of these mistakes would give the same:"
+        return f"More than one mistake gives exactly {what}:"
+    several = {1: "This mistake gives", 2: "Two mistakes give"}.get(count, "Several mistakes give")
+    if fits[0].overflows:
+        return "Two mistakes; the second shows only where numbers overflow or become nan:"
+    if fits[0].partly:
+        return f"{several} a part of your answer, and something else in it is wrong too:"
+    if count > 1:
+        return f"{several.removesuffix(' give')} together give exactly {what}:"
+    if not fits[0].everywhere:
+        return "Where your answer is wrong, it is what this mistake gives:"
+    return ""

@@ -32,6 +32,11 @@ NO_ARRAY = re.compile(r"'(?:int|float)' object is not subscriptable")
 EXTREME = re.compile(r"(?<![.\w])(max|min)\([^()=,]+, [^()=,]+\)")  # Python's own, of two arrays
 NO_CALL = re.compile(r"'(\w+)' object is not callable")
 ATTRIBUTE = re.compile(r"object has no attribute '(\w+)'")
+NO_FUNCTION = re.compile(
+    r"'(?:numpy\.\w+|ndarray|Tensor|tuple|list|dict|int|float|str)' object is not callable"
+)
+NO_METHOD = re.compile(r"\.(T|mT|shape|ndim|dtype|size)\(")
+OF_NUMBER = re.compile(r"'(?:int|float)' object has no attribute '(\w+)'")
 WORDS = {"and": "&", "or": "|", "not": "~"}
 GROWN = re.compile(r"'(?:numpy\.ndarray|Tensor)' object has no attribute '(append|extend)'")
 LEFT_NONE = "which condition or slice left none?"
@@ -43,7 +48,8 @@ def about_python(task: Task, mistake: Mistake) -> Iterator[str]:
     yield about_objects(task, mistake)
     asked = (
         about_nothing, about_index, about_truth, about_one_number, about_parameters, about_calls,
-        about_pairs, about_growth, about_attention, about_raise,
+        about_pairs, about_growth, about_attention, about_raise, about_brackets, about_numbers,
+        about_type_of_zeros, about_large_numbers, about_key,
     )  # fmt: skip
     yield from (about(mistake) for about in asked)
 
@@ -148,6 +154,57 @@ def about_raise(mistake: Mistake) -> str:
     return "Your own `raise` stops here, where a result is expected: which condition leads to it?"
 
 
+def about_brackets(mistake: Mistake) -> str:
+    """A sentence on round brackets behind what is no function."""
+    if not NO_FUNCTION.search(mistake.message):
+        return ""
+    known = NO_METHOD.search(mistake.line or "")
+    if known:
+        return f"`.{known[1]}` is a value and no method: read it without round brackets."
+    return (
+        "Round brackets behind a value call it as a function: square ones read an entry, and a "
+        "product needs its `*`."
+    )
+
+
+def about_numbers(mistake: Mistake) -> str:
+    """A sentence on a method of arrays that is asked of a number of Python's."""
+    asked = OF_NUMBER.search(mistake.message)
+    if not (asked and hasattr(np, asked[1])):
+        return ""
+    return (
+        f"A number of Python's has no method `{asked[1]}`; `np.{asked[1]}(...)` takes numbers too."
+    )
+
+
+def about_type_of_zeros(mistake: Mistake) -> str:
+    """A sentence on a shape whose lengths are given one by one."""
+    if not re.search(r"^Cannot interpret '[\d.]+' as a data type", mistake.message):
+        return ""
+    return (
+        "The shape is one argument, in brackets of its own, as in `np.zeros((rows, columns))`; "
+        "the one after it is the type of the numbers."
+    )
+
+
+def about_large_numbers(mistake: Mistake) -> str:
+    """A sentence on a number that no float holds."""
+    if mistake.type != "OverflowError" or not re.search(r"to float|out of range", mistake.message):
+        return ""
+    return (
+        "A float ends near 1.8e308. Whole numbers do not: keep them whole (`2 ** n` and `//`, no "
+        "`2.0` and no `/`), or compute with logarithms; those of `math` take whole numbers of any "
+        "length."
+    )
+
+
+def about_key(mistake: Mistake) -> str:
+    """A sentence on a key that a dictionary does not have."""
+    if mistake.type != "KeyError":
+        return ""
+    return "The dictionary has no such key: `.get(key)` gives None then, and `key in d` asks first."
+
+
 def about_own_names(task: Task, mistake: Mistake) -> str:
     """A sentence on what `__init__` knows, and another method asks for."""
     lacking = ATTRIBUTE.search(mistake.message)
@@ -161,7 +218,7 @@ def about_own_names(task: Task, mistake: Mistake) -> str:
     if not (name and mistake.type == "NameError" and isinstance(task.reference, type)):
         return ""
     if name[1] not in inspect.signature(task.reference).parameters:
-        return ""
+        return f"If `__init__` keeps it, as `self.{name[1]} = ...`, write `self.{name[1]}` here."
     return (
         f"`{name[1]}` comes to `__init__`; another method sees only what is kept: "
         f"write `self.{name[1]} = {name[1]}` there, and `self.{name[1]}` here."

@@ -7,6 +7,8 @@ import re
 
 from checks.run.errors import Mistake
 
+BATCH_TURNED = re.compile(r"\.T` has shape \(\d+, \d+, ")
+JOINS = re.compile(r"\b(concatenate|cat|append)\(")
 LOST_AXIS = " Did a sum or a maximum lose its axis? `keepdims=True` keeps it."
 
 
@@ -18,8 +20,17 @@ def about_shapes(mistake: Mistake) -> str:
     for pattern, sentence in SHAPE_ERRORS:
         fits = pattern.search(mistake.message)
         if fits:
-            words = f"{_where(mistake)}{sentence(*fits.groups())}"
+            words = f"{_where(mistake)}{sentence(*fits.groups())}{_why(mistake)}"
             return words.replace(LOST_AXIS, "") if _adds(mistake) else words
+    return ""
+
+
+def _why(mistake: Mistake) -> str:
+    """What the expression itself shows: a transposed batch, or a vector that is joined."""
+    if BATCH_TURNED.search(mistake.operands):
+        return " `.T` reverses all axes, the batch axis too: `.swapaxes(-1, -2)` leaves it alone."
+    if "out of bounds for array" in mistake.message and JOINS.search(mistake.operands):
+        return " Each joined array needs that axis: `a[:, None]` makes a column of a vector."
     return ""
 
 
@@ -99,10 +110,6 @@ def _about_more_letters() -> str:
     return "In `einsum` an array needs an axis for each of its letters, and here it has fewer axes."
 
 
-def _about_count(letters: str, axes: str) -> str:
-    return _about_more_axes() if int(axes) > int(letters) else _about_more_letters()
-
-
 def _about_batches(first: str, second: str) -> str:
     return (
         f"In a product of batches, of shapes {first} and {second}, all axes but the last two must "
@@ -144,10 +151,6 @@ def _about_missing_axis(axis: str, axes: str) -> str:
     )
 
 
-def _about_range(first: str, axis: str) -> str:
-    return _about_missing_axis(axis, first)
-
-
 def _about_single_number() -> str:
     return (
         "One side of the product is a single number. A loop over a matrix gives its rows, and a "
@@ -157,7 +160,7 @@ def _about_single_number() -> str:
 
 def _about_mask_as_index() -> str:
     return (
-        "A mask that is used as an index must have the same axes as the array. "
+        "The axes of a mask used as an index must be as long as those of the array, in order. "
         "`np.where(mask, a, b)` repeats it along the axes in front."
     )
 
@@ -178,7 +181,7 @@ def _about_classes() -> str:
 
 def _about_size(count: str, shape: str) -> str:
     held = math.prod(int(size) for size in re.findall(r"-?\d+", shape))
-    total = "" if held < 0 else f", which hold {held}"
+    total = f", which hold {held}" * (held >= 0)
     return f"An array of {count} numbers cannot have the axes ({shape.strip('([])')}){total}."
 
 
@@ -214,7 +217,10 @@ SHAPE_ERRORS = [
          _about_axis),
         (r"more dimensions than subscripts given in einstein sum", _about_more_axes),
         (r"string contains too many subscripts for operand", _about_more_letters),
-        (r"subscripts in the equation \((\d+)\) .* number of dimensions \((\d+)\)", _about_count),
+        (r"subscripts in the equation \((\d+)\) .* number of dimensions \((\d+)\)",
+         lambda letters, axes: (
+             _about_more_axes() if int(axes) > int(letters) else _about_more_letters()
+         )),
         (r"einsum\(\): subscript (\w) has size (\d+) .* seen size (\d+)", _about_subscript),
         (r"remapped\]: (\([\d,]*\))->\S* (\([\d,]*\))->.* requested shape", _about_batches),
         (r"remapped\]: (\([\d,]*\))->\S* (\([\d,]*\))->", _about_letters),
@@ -224,7 +230,7 @@ SHAPE_ERRORS = [
         (r"axes don't match array", _about_transpose),
         (r"axis (-?\d+) is out of bounds for array of dimension (\d+)", _about_missing_axis),
         (r"Dimension out of range \(expected to be in range of \[-(\d+), .* but got (-?\d+)\)",
-         _about_range),
+         lambda first, axis: _about_missing_axis(axis, first)),
         (r"operand \d does not have enough dimensions \(has 0", _about_single_number),
         (r"boolean index did not match indexed array", _about_mask_as_index),
         (r"shape of the mask .* does not match the shape of the indexed", _about_mask_as_index),

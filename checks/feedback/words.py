@@ -11,7 +11,7 @@ from checks.differences.describe import capital
 from checks.differences.entries import listed
 from checks.feedback.blocks import Shown, value_block
 from checks.feedback.misconceptions import Misconception, misconceptions
-from checks.feedback.named_ideas import Fit
+from checks.feedback.named_ideas import Fit, lead_words
 from checks.feedback.verdict import Verdict, place_of
 from checks.run import call
 from checks.run.call import Outcome, argument_names
@@ -48,19 +48,20 @@ def broken_law_words(task: Task, law: Law, case: Case, reply: bool | str) -> Ver
     return make_verdict(task, Status.WRONG, *sentences, **blocks)
 
 
-def law_words(law: Law, reply: bool | str) -> str:
-    """A sentence on a law that an answer breaks."""
-    broken = f"A right answer has this property, and yours does not: {law.name}"
+def law_words(law: Law, reply: bool | str, other_case: str = "") -> str:
+    """A sentence on a law that an answer breaks, perhaps on another case than the one shown."""
+    seen = f" (on another case: {other_case})" * bool(other_case)
+    broken = f"A right answer has this property, and yours does not{seen}: {law.name}"
     return f"{broken}. With yours, {reply}." if isinstance(reply, str) else f"{broken}."
 
 
-def law_not_seen(task: Task, law: Law, case: Case, mistake: Mistake) -> Verdict:
+def law_not_seen(task: Task, law: Law, case: Case, mistake: Mistake, *more: str) -> Verdict:
     """The verdict where a law was asked, and the answer stopped with an error."""
     text = f"To see whether {law.name}, the check called `{task.name}` again, and it stopped:"
     blocks: dict[str, Any] = {}
     if not law.own_numbers:
         blocks.update(about=case.about, given=argument_blocks(task, case))
-    return make_verdict(task, Status.RAISED, text, error_words(mistake), **blocks)
+    return make_verdict(task, Status.RAISED, text, error_words(mistake), *more, **blocks)
 
 
 def make_verdict(task: Task, status: Status, *sentences: str, **rest: Any) -> Verdict:
@@ -100,7 +101,8 @@ def unsteady(task: Task, case: Case) -> Verdict:
     """The verdict on an answer that does not give the same result twice."""
     text = (
         f"Called twice with the same arguments, `{task.name}` gives two different results: "
-        "it keeps something from one call to the next, or draws random numbers of its own."
+        "it keeps something from one call to the next, samples random numbers of its own, or "
+        "returns memory that was never set, as that of `np.empty`."
     )
     return make_verdict(task, Status.WRONG, text, about=case.about)
 
@@ -109,7 +111,8 @@ def kept_result(task: Task, case: Case) -> Verdict:
     """The verdict on an answer that gives the result of an earlier call once more."""
     text = (
         f"Called with other numbers of the same shapes, `{task.name}` gives the result of an "
-        "earlier call: it keeps results from one call to the next. Compute each from its arguments."
+        "earlier call. Does it keep results, or are they written in? Compute each from its "
+        "arguments."
     )
     return make_verdict(task, Status.WRONG, text, about=case.about)
 
@@ -171,7 +174,7 @@ def named_misconceptions(
     """The verdict on an answer whose mistakes are known, or all but some of its entries."""
     ids = tuple(dict.fromkeys(idea for fit in fits for idea in fit.wrong.ids))
     ideas = [misconceptions()[idea] for idea in ids]
-    sentences = [changed_words(got.changed), _lead(task, fits, len(ids))]
+    sentences = [changed_words(got.changed), lead_words(task, fits, len(ids))]
     sentences += [*map(_misconception_words, ideas), entries]
     status = Status.WRONG
     if got.status == Status.RAISED:
@@ -179,24 +182,6 @@ def named_misconceptions(
         sentences.append(error_words(got.mistake))
     named = {"misconceptions": ids, "read": place_of(ideas[0], task)}
     return make_verdict(task, status, *filter(None, sentences), **named, **blocks)
-
-
-def _lead(task: Task, fits: Sequence[Fit], count: int) -> str:
-    """What introduces the mistakes, where there is more to tell than the name of one."""
-    what = "what was measured" if task.measure else "these numbers"
-    what = "this answer" if task.is_value else what
-    if len({fit.wrong.ids for fit in fits}) > 1:
-        if not fits[0].everywhere:
-            return "Where your answer is wrong, each of these mistakes would give the same:"
-        return f"More than one mistake gives exactly {what}:"
-    several = {1: "This mistake gives", 2: "Two mistakes give"}.get(count, "Several mistakes give")
-    if fits[0].partly:
-        return f"{several} a part of your answer, and something else in it is wrong too:"
-    if count > 1:
-        return f"{several.removesuffix(' give')} together give exactly {what}:"
-    if not fits[0].everywhere:
-        return "Where your answer is wrong, it is what this mistake gives:"
-    return ""
 
 
 def _misconception_words(entry: Misconception) -> str:

@@ -66,7 +66,7 @@ def _unmasked(truth: np.ndarray, values: np.ndarray) -> str:
         if seen.sum() < masked.sum():  # the others are hidden, by -1e9 for example
             return "not masked everywhere: a query still sees some key that the mask forbids"
         return (
-            "finite where the mask forbids: the score of a masked key must be -inf, "
+            "not hidden where the mask forbids: the score of a masked key must be -inf, "
             "or so low that its weight is 0"
         )
     inverted = np.isneginf(values).any() and (np.isneginf(values) == ~masked).all()

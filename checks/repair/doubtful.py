@@ -11,6 +11,9 @@ from typing import Any
 from checks.repair.changes import is_range
 from checks.repair.edits import Edit, Put
 
+GUESSED = {  # what is put in is guessed, so that several guesses may be right by accident
+    "functions", "missing_parts", "missing_factors", "functions_of",
+}  # fmt: skip
 IDLE_WITH_1 = ast.Mult | ast.Div | ast.FloorDiv | ast.Pow
 SWAPS = ("swapaxes", "transpose", "movedim", "moveaxis")
 TURNING = ast.Sub | ast.Div | ast.FloorDiv
@@ -18,7 +21,9 @@ ONE_HOT = re.compile(r"\b(eye|identity|one_hot)\(")
 SHAPE_ALONE = re.compile(r"does `\.(squeeze|unsqueeze|reshape|view|copy|clone|ravel)` belong")
 LOGARITHM = re.compile(r"\blog(\d+|_softmax)?\(")
 OF_INDICES = {"indices", "nonzero", "unravel_index", "where"}  # the rows come first
-SIGN = re.compile(r"is the sign of|sides of `[-/]` comes|does the `-` belong|or 1 minus it")
+SIGN = re.compile(
+    r"is the sign of|sides of `[-/]` comes|does the `-` belong|or 1 minus it|the right way round"
+)
 MOVED = re.compile(r"this line is (in|before) the loop; should it come")
 
 

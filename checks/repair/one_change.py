@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from checks.differences.entries import listed
 from checks.repair.doubtful import (
+    GUESSED,
     are_differences,
     binds_side_by_side,
     is_last_resort,
@@ -43,9 +44,6 @@ MOST = 1500  # changes
 MOST_BRIEF = 500  # where the mistake has a name, which says more
 MOST_OF_TWO = 80  # changes, of which two are tried together
 LONGEST = 70  # letters of a line
-GUESSED = {  # what is put in is guessed, so that several guesses may be right by accident
-    "functions", "missing_parts", "missing_factors", "functions_of",
-}  # fmt: skip
 Repair = tuple[str, tuple[Edit, ...]]  # what becomes right, and by which changes
 
 
@@ -180,7 +178,8 @@ def _says_another(search: Search, edit: Edit) -> bool:
     ):
         return True  # the sign that a name speaks of is that of the last difference
     changed = any(seen.outcome.changed for seen in search.compared)
-    if binds_side_by_side(edit) or (edit.kind == "other_names" and changed):
+    misnamed = any(".shape" in ast.unparse(put[0]) for put in edit.puts)  # from there on
+    if binds_side_by_side(edit) or (edit.kind == "other_names" and (changed or misnamed)):
         return True
     if edit.kind == "missing_parts" and _stands_elsewhere(search, edit):
         return True
@@ -199,7 +198,8 @@ def _stands_elsewhere(search: Search, edit: Edit) -> bool:
 
 def _repairs_of_two(search: Search) -> list[Repair]:
     """The first two changes that make the answer right together."""
-    edits = [*itertools.islice(search.changes(), MOST_OF_TWO)]
+    changes = (edit for edit in search.changes() if edit.kind != "missing_factors")
+    edits = [*itertools.islice(changes, MOST_OF_TWO)]  # a factor undoes what another change does
     effects = [search.effect(edit) for edit in edits]
     pairs = itertools.combinations(zip(edits, effects, strict=True), 2)
     for (first, effect), (second, other) in pairs:

@@ -94,14 +94,14 @@ def _expression(step: types.TracebackType) -> str:
 
 def _shape_words(node: ast.expr, frame: types.FrameType) -> str:
     """`q.T` has shape (3, 2): of a name, or of its transpose; nothing that runs is run again."""
-    transposed = 0
-    text = ast.unparse(node)
+    text, turns = ast.unparse(node), []
     while isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
-        node, transposed = node.value, transposed + 1
+        turns.append(node.attr)
+        node = node.value
     if not isinstance(node, ast.Name):
         return ""
     value = frame.f_locals.get(node.id, frame.f_globals.get(node.id))
     shape = getattr(plain(value), "shape", ()) if value is not None else ()
-    if not shape or (transposed and len(shape) > 2):
-        return ""
-    return f"`{text}` has shape {shape[::-1] if transposed % 2 else shape}"
+    for turn in reversed(turns):
+        shape = shape[::-1] if turn == "T" else (*shape[:-2], *shape[-2:][::-1])
+    return f"`{text}` has shape {shape}" if shape else ""

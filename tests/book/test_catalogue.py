@@ -11,6 +11,7 @@ import pytest
 from book.catalogue import KINDS, SOURCES, VERDICTS, claims, errata
 from checks.feedback import catalogue_file
 from checks.feedback.misconceptions import CatalogueError, misconceptions
+from tests.support.attempts import NAMES, load
 from tests.support.pages import anchors, executed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,6 +51,14 @@ def test_every_claim_has_a_verdict_in_words_and_something_to_say():
 
 def test_the_misconceptions_begin_with_the_65_of_the_course():
     assert set(misconceptions()) >= {f"M{n:02d}" for n in range(1, 66)}
+
+
+def test_every_misconception_is_one_that_some_task_can_name():
+    tasks = [task for name in NAMES for task in load(name).tasks]
+    named = {idea for task in tasks for wrong in task.wrong for idea in wrong.ids}
+    named |= {law.misconception for task in tasks for law in task.laws}
+    # M65, a tensor left on another device, needs a second one: the atlas makes it visible.
+    assert misconceptions().keys() - named == {"M65"}
 
 
 def test_no_two_misconceptions_share_a_name_or_a_sentence():

@@ -2662,6 +2662,113 @@ SLIPS = {
         "    return w, np.maximum(b_1, 0) @ w_2 + b_2\n",
         "`b` is wrong too", "unchanged",
     ),
+    "a transpose that is called": Slip(
+        "00_start", "0.2",
+        "def entry(grid, query, key, queries_in):\n"
+        '    """weights in either layout, two positions, "rows" or "columns" -> one weight"""\n'
+        '    if queries_in == "columns":\n'
+        "        grid = grid.T()\n"
+        "    return grid[query, key]\n",
+        "`.T` is a value and no method",
+    ),
+    "a method of arrays asked of a number": Slip(
+        "05_scaling", "5.4",
+        "def divisor(d_model, heads, n):\n"
+        "    d_k = d_model // heads\n"
+        "    return d_k.sqrt()\n",
+        "`np.sqrt(...)` takes numbers too",
+    ),
+    "an attribute without self": Slip(
+        "05_scaling", "5.8",
+        "class Head:\n"
+        "    def __init__(self, d_model, d_k, seed):\n"
+        "        rng = np.random.default_rng(seed)\n"
+        "        self.W_q = rng.standard_normal((d_model, d_k)) / math.sqrt(d_model)\n"
+        "        self.W_k = rng.standard_normal((d_model, d_k)) / math.sqrt(d_model)\n"
+        "        self.W_v = rng.standard_normal((d_model, d_k)) / math.sqrt(d_model)\n"
+        "\n"
+        "    def __call__(self, x):\n"
+        "        q, k, v = x @ W_q, x @ W_k, x @ W_v\n"
+        "        return softmax(q @ k.T / math.sqrt(q.shape[1])) @ v\n",
+        "write `self.W_q` here",
+    ),
+    "the lengths of a shape given one by one": Slip(
+        "07_self_attention", "7.8",
+        "def same_rotary_score(query, key, n):\n"
+        "    m = np.zeros(n, n)\n"
+        "    for i in range(n):\n"
+        "        j = i + key - query\n"
+        "        if 0 <= j < n:\n"
+        "            m[i, j] = 1\n"
+        "    return m.astype(bool)\n",
+        "The shape is one argument",
+    ),
+    "a power as a float": Slip(
+        "01_first_lap", "1.8",
+        "def longest(numbers, bits, vocab):\n"
+        '    """three whole numbers -> a whole number"""\n'
+        "    states = 2.0 ** (numbers * bits)\n"
+        "    return math.floor(math.log(states) / math.log(vocab))\n",
+        "those of `math` take whole numbers of any length",
+    ),
+    "a key that is absent": Slip(
+        "00_start", "0.5",
+        "def diagnose(pinned, present):\n"
+        '    """two dictionaries {name: version} -> {name: version found, or "absent"}"""\n'
+        "    out = {}\n"
+        "    for name, version in pinned.items():\n"
+        '        if present[name].split("+")[0] != version:\n'
+        "            out[name] = present[name]\n"
+        "        elif name not in present:\n"
+        '            out[name] = "absent"\n'
+        "    return out\n",
+        "`.get(key)` gives None then",
+    ),
+    "a transposed batch in a product": Slip(
+        "04_queries_keys_values", "4.1",
+        "def project(x, weight, bias):\n"
+        "    y = weight @ x.T\n"
+        "    return y.T + bias\n",
+        "`x.T` has shape (4, 3, 2)",
+    ),
+    "a vector joined to a matrix": Slip(
+        "10_cross_attention", "10.4",
+        "def shift_right(answers, start):\n"
+        '    """answers (batch, n) -> what the decoder reads (batch, n)"""\n'
+        "    batch, n = answers.shape\n"
+        "    first = np.full(batch, start)\n"
+        "    return np.concatenate([first, answers[:, :-1]], axis=1)\n",
+        "`a[:, None]` makes a column of a vector",
+    ),
+    "a law that is broken on another case": Slip(
+        "07_self_attention", "7.2",
+        "def attention(q, k, v):\n"
+        "    def softmax(s):\n"
+        "        e = np.exp(s - s.max())\n"
+        "        return e / e.sum()\n"
+        "    scores = q @ k.T\n"
+        "    return softmax(scores) @ v\n",
+        "yours does not (on another case: 3 queries, 2 keys",
+    ),
+    "a reversed sign and an overflow": Slip(
+        "06_softmax", "6.6",
+        "def jacobian(scores):\n"
+        "    w = np.exp(scores) / np.exp(scores).sum()\n"
+        "    n = len(w)\n"
+        "    J = np.zeros((n, n))\n"
+        "    for i in range(n):\n"
+        "        for j in range(n):\n"
+        "            J[i, j] = w[i] * (w[j] - (1 if i == j else 0))\n"
+        "    return J\n",
+        "the second shows only where numbers overflow or become nan: Jacobian with the wrong sign.",
+    ),
+    "an overflow beside an unknown mistake": Slip(
+        "06_softmax", "6.6",
+        "def jacobian(scores):\n"
+        "    w = np.exp(scores) / np.sum(np.exp(scores))\n"
+        "    return -np.outer(w, scores)\n",
+        "On another case yours overflows too, or gives nan: scores near 800",
+    ),
 }  # fmt: skip
 
 
