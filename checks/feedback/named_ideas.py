@@ -36,10 +36,10 @@ class Fit:
 
 def overflows(seen: Compared) -> bool:
     """Whether a result holds nan, or an error says that a number was too large, without reason."""
-    if seen.same or seen.truth.value is None:
-        return False
     if seen.outcome.mistake:
         return seen.outcome.mistake.type == "OverflowError"
+    if seen.same or seen.truth.value is None or seen.outcome.value is None:
+        return False
     right, came = seen.truth.value.as_numbers(), seen.outcome.value.as_numbers()
     return bool(right and came) and has_nan(came) and not has_nan(right)
 

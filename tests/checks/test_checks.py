@@ -99,7 +99,7 @@ class TestStatuses:
         assert verdict.status == "wrong"
         assert verdict.misconceptions == ("M01",)
         text = repr(verdict)
-        assert "\nNo scaling. You left" in text
+        assert "\nNo scaling. Your scores are not scaled" in text
         assert text.endswith("(M01)")
         assert "2 queries, 3 keys, d_k = 4" in text
         assert "expected  shape (2, 3)" in text
@@ -574,7 +574,7 @@ class TestWordsForWrongNumbers:
             ),
             (lambda q, k: scores(q, k) * (np.arange(len(k)) > 0), "only the first column differs"),
             (lambda q, k: scores(q, k)[..., None] * np.ones(4), "broadcast"),
-            (lambda q, k: scores(q, k).sum(1), "axes are missing: they were summed"),
+            (lambda q, k: scores(q, k).sum(1), "axes are missing: were they summed"),
             (lambda q, k: scores(q, k) > 0, "the result is bool"),
             (lambda q, k: np.log(-np.abs(scores(q, k))), "the logarithm or root of a negative"),
         ],
@@ -783,7 +783,7 @@ class TestTwoLibraries:
     def test_an_error_that_has_nothing_to_do_with_it_is_left_alone(self, answer):
         verdict = judge(self.task("numpy", "torch"), answer)
         assert verdict.status == "raised"
-        assert len(verdict.sentences) == 1
+        assert not any("NumPy" in sentence for sentence in verdict.sentences)
 
 
 class TestLaws:

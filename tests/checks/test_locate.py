@@ -149,7 +149,8 @@ def test_a_step_that_overflows_on_another_case_is_not_called_right_on_all():
 def test_a_missing_mask_is_seen_in_the_scores():
     source = "def masked_weights(scores, mask):\n    s = scores * 1.0\n" + SOFTMAX + "    return w"
     words = (
-        "First come the scores: your `s = scores * 1.0` (line 2) is finite where the mask forbids"
+        "First come the scores: your `s = scores * 1.0` (line 2) is not hidden where "
+        "the mask forbids"
     )
     assert words in told(source, "8.3")
 

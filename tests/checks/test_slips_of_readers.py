@@ -512,7 +512,7 @@ SLIPS = {
         "07_self_attention", "7.6",
         "def is_equivariant(f, x, permutation):\n"
         "    return bool(np.array_equal(f(x[permutation]), f(x)[permutation]))\n",
-        "with `==` or `np.array_equal`", "gives one True or False",
+        "exactly, as `==` and `np.array_equal` do", "gives one True or False",
     ),
     "neighbouring uses alone": Slip(
         "03_context", "3.6",
@@ -980,7 +980,7 @@ SLIPS = {
         "        y = x.copy()\n        y[t:] += 1\n"
         "        if not np.allclose(f(y)[:t], base[:t]):\n            return False\n"
         "    return True\n",
-        "one that a norm takes out again",
+        "a norm takes your change out again",
     ),
     "one maximum for all positions": Slip(
         "17_capstone", "17.8",
@@ -1333,7 +1333,7 @@ SLIPS = {
         "        w = np.divide(e, t, out=np.zeros_like(e), where=t > 0)\n"
         "        x = w @ (x @ w_v)\n"
         "    return x\n",
-        "You returned the change alone", "in its first turn",
+        "You go on with the change alone", "in its first turn",
     ),
     "words rolled along the batch": Slip(
         "10_cross_attention", "10.4",
@@ -2101,7 +2101,7 @@ SLIPS = {
         "    tf = counts / counts.sum(axis=1, keepdims=True)\n"
         "    idf = np.log(len(counts) / np.count_nonzero(counts, axis=0))\n"
         "    return tf * idf\n",
-        "Leave the counts as they are", "Return the counts",
+        "Leave them as they are", "Return the counts",
     ),
     "gradient read with the id": Slip(
         "02_embeddings", "2.2",
@@ -2383,7 +2383,7 @@ SLIPS = {
         "07_self_attention", "7.6",
         "def is_equivariant(f, x, permutation):\n"
         "    return np.allclose(f(x)[permutation], f(x))\n",
-        "One side of your comparison is not shuffled", "f has run twice",
+        "a comparison in which one side is not shuffled", "f has run twice",
     ),
     "output compared with the input": Slip(
         "07_self_attention", "7.6",
@@ -2423,7 +2423,7 @@ SLIPS = {
         "def share_changed(decode, memory):\n"
         "    a, b = decode(memory).argmax(1), decode(np.zeros_like(memory)).argmax(1)\n"
         "    return float(np.all(a != b))\n",
-        "or whether all did", "another order",
+        "or all of them", "another order",
     ),
     "counts missing from the sum": Slip(
         "06_softmax", "6.2",
