@@ -116,8 +116,7 @@ def _wrong_result(task: Task, trial: Trial, failing: list[Compared]) -> Verdict:
         return make_verdict(task, Status.NOT_UNDERSTOOD, text, about=blocks["about"])
     values = expected.value, got.value
     difference = compare(*values, task.tolerance)
-    returned = [compared for compared in failing if compared.outcome.status == Status.RETURNED]
-    finite = [compared for compared in returned if not overflows(compared)] or returned
+    finite = _finite(failing)
     raised = right_results(each for each in failing if each.outcome.status == Status.RAISED)
     of_form = difference.kind in NOT_BY_ENTRY
     exchanged = part_or_order(*values, task.tolerance).startswith("The results are right")
@@ -140,6 +139,12 @@ def _entries(task: Task, expected: Node, got: Node) -> str:
     """Which entries are right; of a value, which is not shown, whether it is too large."""
     entries = about_entries(expected, got, task.tolerance)
     return entries or (about_size(expected, got) if task.is_value else "")
+
+
+def _finite(failing: Sequence[Compared]) -> list[Compared]:
+    """The cases on which an answer returns numbers, without those where they overflow, if any."""
+    returned = [seen for seen in failing if seen.outcome.status == Status.RETURNED]
+    return [seen for seen in returned if not overflows(seen)] or returned
 
 
 def _overflow_words(failing: Sequence[Compared]) -> str:
