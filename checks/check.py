@@ -47,6 +47,7 @@ from checks.run.trial import (
 from checks.run.world import kept_generators
 from checks.status import Status
 from checks.task import Case, Task
+from checks.two_mistakes import change_beside_idea
 
 LATER = "What is right is not in this folder: your answer is judged when your work is graded."
 
@@ -94,6 +95,8 @@ def with_place(
         cases = [compared.case for compared in trial.compared]
         law = broken_law_sentence(task, failing[0].case, cases, answer, trial.library)
     changes = one_change(task, trial.library, [*failing, *right], answer, source)
+    if mistake.status == Status.WRONG and not changes.sentences:
+        changes = change_beside_idea(task, trial.library, [*failing, *right], answer)
     place = located(task, trial.library, failing, answer, changes.lines)
     pair = [changes.sentences, mistake.sentences]
     both = sum(reversed(pair) if mistake.status == Status.RAISED else pair, ())

@@ -12,9 +12,7 @@ import ast
 import contextlib
 import io
 import itertools
-import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from checks.differences.entries import listed
@@ -28,18 +26,12 @@ from checks.repair.doubtful import (
     sign_rank,
 )
 from checks.repair.edits import Edit
-from checks.repair.growth import may_overfill
-from checks.repair.rewriting import Definition, definition_of, value_definition
-from checks.repair.search import ALL, NO_EFFECT, RIGHT, SECONDS_EACH, Search
-from checks.run.call import Elsewhere
-from checks.run.trial import Compared, same_outcome
+from checks.repair.rewriting import Definition
+from checks.repair.search import ALL, NO_EFFECT, RIGHT, Search, prepared_search
+from checks.run.trial import Compared
 from checks.status import Status
 from checks.task import Task
 
-SECONDS = 40.0  # of the processor for all changes, which take 2; the numbers below end the search
-PATIENCE = 120.0  # seconds by the clock, for an answer that sleeps
-SLOWER = 20  # times as long as the answer itself a changed one may take
-LEAST_SECONDS = 0.2
 MOST = 1500  # changes
 MOST_BRIEF = 500  # where the mistake has a name, which says more
 MOST_OF_TWO = 80  # changes, of which two are tried together
@@ -66,23 +58,11 @@ def one_change(
 
     In brief, only on one change that makes all of it right.
     """
-    trains = "numpy" not in task.arrays  # a model of torch is too slow to try hundreds of changes
-    if not task.unique or trains or isinstance(answer, Elsewhere):
-        return Changes()
-    if task.is_value:
-        definition = value_definition(source, task.name)
-    else:
-        definition = definition_of(answer, task.name)
-    if definition is None:
-        return Changes()
-    given = ((*seen.case.args, *seen.case.kwargs.values()) for seen in compared)
-    definition = replace(definition, overfills=any(map(may_overfill, given)))
-    ends = time.process_time() + SECONDS, time.monotonic() + PATIENCE
-    search = Search(task, library, compared, definition, ends, MOST_BRIEF if brief else MOST)
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        if not _is_the_same(search):
+    most = MOST_BRIEF if brief else MOST
+    with quiet():
+        search = prepared_search(task, library, compared, answer, source, most)
+        if search is None:
             return Changes()
-        search = replace(search, seconds=_seconds(search))
         repairs = _repairs(search, brief)
         if brief or any(seen.outcome.status == Status.RAISED for seen in compared):
             # An error says where it is, and what only takes it away makes a part right by accident.
@@ -90,26 +70,15 @@ def one_change(
         elif not repairs:
             repairs = _repairs_of_two(search)
     lines = {line for _, edits in repairs for edit in edits for line in edit.lines}
-    return Changes(tuple(_words(definition, repairs, len(compared))), frozenset(lines))
+    words = _words(search.definition, repairs, len(compared))
+    return Changes(tuple(words), frozenset(lines))
 
 
-def _seconds(search: Search) -> float:
-    """How long one call of a changed answer may take, by how long the answer itself takes."""
-    longest = 0.0
-    for seen in search.compared:
-        start = time.monotonic()
-        search.outcome(seen)
-        longest = max(longest, time.monotonic() - start)
-    return min(SECONDS_EACH, max(LEAST_SECONDS, SLOWER * longest))
-
-
-def _is_the_same(search: Search) -> bool:
-    """Whether the source that was read is what was judged."""
-    judged = search.compared[0].outcome
-    again = search.outcome(search.compared[0])
-    if again is None or judged.status != Status.RAISED:
-        return again is not None and same_outcome(judged, again, search.task.tolerance)
-    return again.status == Status.RAISED and again.mistake.type == judged.mistake.type
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Let nothing be printed by the changed answers."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        yield
 
 
 def _repairs(search: Search, named: bool) -> list[Repair]:
@@ -227,14 +196,14 @@ def _words(definition: Definition, repairs: Sequence[Repair], count: int) -> Ite
         parts, (edits, *_) = zip(*same, strict=True)
         whole = listed([part if part == ALL else f"`{part}`" for part in parts])
         lines = dict.fromkeys(line for edit in edits for line in edit.lines)
-        places = [_place(definition, line) for line in lines]
+        places = [place_words(definition, line) for line in lines]
         changes = "One small change" if len(edits) == 1 else "Two small changes"
         verb = "makes" if len(edits) == 1 else "make"
         change = f"{changes} in {' and in '.join(places)}, {verb} {whole} right{cases}."
         questions = dict.fromkeys(edit.question for edit in edits)
         yield " ".join([change, "Look there:", *questions])
     for _, (edit, *_) in other:
-        places = " and in ".join(_place(definition, line) for line in edit.lines)
+        places = " and in ".join(place_words(definition, line) for line in edit.lines)
         yield f"Another one in its place, in {places}, does so too: {edit.question}"
 
 
@@ -243,7 +212,7 @@ def _asked(repair: Repair) -> list[tuple[tuple[int, ...], str]]:
     return [(edit.lines, edit.question) for edit in repair[1]]
 
 
-def _place(definition: Definition, line: int) -> str:
+def place_words(definition: Definition, line: int) -> str:
     text = definition.line(line)
     text = text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
     return f"line {line}, `{text}`"

@@ -7,16 +7,18 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType
+from typing import Any
 
 import numpy as np
 
 from checks.feedback.explain import ask_law
 from checks.repair.doubtful import is_vain, stays_0, turns_probe
 from checks.repair.edits import Edit, edits_of
-from checks.repair.rewriting import Definition
-from checks.run.call import Outcome
+from checks.repair.growth import may_overfill
+from checks.repair.rewriting import Definition, definition_of, value_definition
+from checks.run.call import Elsewhere, Outcome
 from checks.run.clock import TooSlow, time_limit
 from checks.run.nodes import Node
 from checks.run.parts import compared_parts, wrong_parts
@@ -26,6 +28,10 @@ from checks.run.world import other_luck
 from checks.status import Status
 from checks.task import Case, Task
 
+SECONDS = 40.0  # of the processor for all changes, which take 2; the numbers below end the search
+PATIENCE = 120.0  # seconds by the clock, for an answer that sleeps
+SLOWER = 20  # times as long as the answer itself a changed one may take
+LEAST_SECONDS = 0.2
 SECONDS_EACH = 0.3  # at most for one call
 MOST_ENDLESS = 12  # changes that give no end in this time
 OTHER_SEEDS = (1, 2)  # of the cases on which a repair is tried once more
@@ -180,6 +186,47 @@ class Search:
             if vain or (self.probes and turns_probe(edit, statements)):
                 continue
             yield edit
+
+
+def prepared_search(
+    task: Task, library: str, compared: Sequence[Compared], answer: Any, source: str, most: int
+) -> Search | None:
+    """A search among the changes of an answer; None where its source cannot be changed.
+
+    A model of torch is too slow to try hundreds of changes.
+    """
+    if not task.unique or "numpy" not in task.arrays or isinstance(answer, Elsewhere):
+        return None
+    if task.is_value:
+        definition = value_definition(source, task.name)
+    else:
+        definition = definition_of(answer, task.name)
+    if definition is None:
+        return None
+    given = ((*seen.case.args, *seen.case.kwargs.values()) for seen in compared)
+    definition = replace(definition, overfills=any(map(may_overfill, given)))
+    ends = time.process_time() + SECONDS, time.monotonic() + PATIENCE
+    search = Search(task, library, compared, definition, ends, most)
+    return replace(search, seconds=_seconds(search)) if _is_the_same(search) else None
+
+
+def _seconds(search: Search) -> float:
+    """How long one call of a changed answer may take, by how long the answer itself takes."""
+    longest = 0.0
+    for seen in search.compared:
+        start = time.monotonic()
+        search.outcome(seen)
+        longest = max(longest, time.monotonic() - start)
+    return min(SECONDS_EACH, max(LEAST_SECONDS, SLOWER * longest))
+
+
+def _is_the_same(search: Search) -> bool:
+    """Whether the source that was read is what was judged."""
+    judged = search.compared[0].outcome
+    again = search.outcome(search.compared[0])
+    if again is None or judged.status != Status.RAISED:
+        return again is not None and same_outcome(judged, again, search.task.tolerance)
+    return again.status == Status.RAISED and again.mistake.type == judged.mistake.type
 
 
 def wrong_numbers(expected: Node, got: Node) -> int:

@@ -1,0 +1,126 @@
+"""Find the small change that leaves a mistake with a name: the answer has this one and another."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from checks.feedback.misconceptions import misconceptions
+from checks.feedback.named_ideas import outcome_of
+from checks.repair.edits import Edit
+from checks.repair.one_change import Changes, place_words, quiet
+from checks.repair.search import Search, prepared_search
+from checks.run.call import Outcome
+from checks.run.trial import Compared, same_outcome
+from checks.status import Status
+from checks.task import Task, Wrong
+
+MOST = 500  # changes
+NEAR = 1e-3  # of the first number, to compare the rest
+# Changes of these kinds put right what is wrong; others take away too much, or guess.
+KINDS = {
+    "queries_first", "ends", "sorting", "operators", "brackets", "numbers", "signs", "comparisons",
+    "functions", "shapes", "reductions", "arguments", "slices", "orders", "indices",
+    "einsum_letters", "axes_of_shapes", "kept_axes", "other_names", "missing_factors", "loop_ends",
+}  # fmt: skip
+
+
+def change_beside_idea(
+    task: Task, library: str, compared: Sequence[Compared], answer: Any
+) -> Changes:
+    """Sentences on a mistake that is left after one small change, and on this change; or none.
+
+    Of answers of one number, or of True and False, too many agree by accident.
+    """
+    if not _tells_apart(compared):
+        return Changes()
+    with quiet():
+        search = prepared_search(task, library, compared, answer, "", MOST)
+        if search is None:
+            return Changes()
+        edit, wrong = next(_left(search, _candidates(task, compared)), (None, None))
+    if edit is None:
+        return Changes()
+    idea = misconceptions()[wrong.ids[0]]
+    places = " and in ".join(place_words(search.definition, line) for line in edit.lines)
+    sentences = (
+        f"Perhaps two mistakes: one small change, in {places}, leaves exactly the second. "
+        f"Look there: {edit.question}",
+        f"The second: {idea.name}. {idea.sentence}",
+    )
+    return Changes(sentences, frozenset(edit.lines))
+
+
+def _tells_apart(compared: Sequence[Compared]) -> bool:
+    """Whether the answer returns several numbers on every case, some of which are no integers."""
+    values = [
+        seen.outcome.value and seen.outcome.value.as_numbers()
+        for seen in compared
+        if seen.outcome.status == Status.RETURNED
+    ]
+    return len(values) == len(compared) and all(
+        numbers and numbers.values is not None and numbers.values.size > 1
+        and numbers.kind == "float" for numbers in values
+    )  # fmt: skip
+
+
+def _candidates(task: Task, compared: Sequence[Compared]) -> list[tuple[Wrong, list[Outcome]]]:
+    """The misconceptions that are wrong on the first case, with what they give on each."""
+    first = compared[0]
+    candidates = []
+    for wrong in task.wrong:
+        if len(wrong.ids) == 1:
+            outcome = outcome_of(wrong, task, first.case)
+            if outcome.value and not same_outcome(first.truth, outcome, task.tolerance):
+                rest = [outcome_of(wrong, task, seen.case) for seen in compared[1:]]
+                candidates.append((wrong, [outcome, *rest]))
+    return candidates
+
+
+def _left(
+    search: Search, candidates: Sequence[tuple[Wrong, list[Outcome]]]
+) -> Iterator[tuple[Edit, Wrong]]:
+    """The changes of an answer after which it gives what a misconception gives, on every case."""
+    firsts = [(_first_number(outcomes[0]), wrong, outcomes) for wrong, outcomes in candidates]
+    for edit in search.changes():
+        if edit.kind not in KINDS or _may_leave_out(edit):
+            continue
+        with edit.made():
+            outcome = search.outcome(search.compared[0])
+            came = _first_number(outcome)
+            for number, wrong, outcomes in firsts:
+                near = abs(number - came) <= NEAR * max(1.0, abs(number))
+                if near and _gives(search, outcome, outcomes):
+                    yield edit, wrong
+
+
+def _may_leave_out(edit: Edit) -> bool:
+    """Whether a change may make an answer do less, and so give what many mistakes give.
+
+    A sign may end a loop before its first turn, and what is stored in a copy is lost.
+    """
+    stored = any(isinstance(getattr(owner, "ctx", None), ast.Store) for owner, _, _ in edit.puts)
+    return stored or len(edit.puts) > 1 or "the sign of" in edit.question
+
+
+def _first_number(outcome: Outcome | None) -> float:
+    """The first number of a result, by which most are told apart; nan where there is none."""
+    numbers = outcome and outcome.value and outcome.value.as_numbers()
+    if not numbers or numbers.values is None or not numbers.values.size:
+        return np.nan
+    return float(np.real(numbers.values.flat[0]))
+
+
+def _gives(search: Search, first: Outcome, outcomes: Sequence[Outcome]) -> bool:
+    """Whether the definition, as it is now, gives these outcomes."""
+    tolerance = search.task.tolerance
+    if not same_outcome(outcomes[0], first, tolerance):
+        return False
+    rest = zip(search.compared[1:], outcomes[1:], strict=True)
+    return all(
+        (came := search.outcome(seen)) is not None and same_outcome(wanted, came, tolerance)
+        for seen, wanted in rest
+    )
