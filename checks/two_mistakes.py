@@ -100,10 +100,19 @@ def _left(
 def _may_leave_out(edit: Edit) -> bool:
     """Whether a change may make an answer do less, and so give what many mistakes give.
 
-    A sign may end a loop before its first turn, and what is stored in a copy is lost.
+    A sign may end a loop before its first turn, and what is stored in a copy is lost. Names that
+    are bound to other values stand for the wrong things afterwards.
     """
-    stored = any(isinstance(getattr(owner, "ctx", None), ast.Store) for owner, _, _ in edit.puts)
-    return stored or len(edit.puts) > 1 or "the sign of" in edit.question
+    owners = [owner for owner, _, _ in edit.puts]
+    stored = any(isinstance(getattr(owner, "ctx", None), ast.Store) for owner in owners)
+    rebound = edit.kind == "orders" and any(map(_binds_several, owners))
+    return stored or rebound or len(owners) > 1 or "the sign of" in edit.question
+
+
+def _binds_several(owner: ast.AST) -> bool:
+    """Whether names are bound to values that stand there, and not to the results of a call."""
+    assigned = isinstance(owner, ast.Assign) and not isinstance(owner.value, ast.Call)
+    return assigned or isinstance(owner, ast.comprehension)
 
 
 def _first_number(outcome: Outcome | None) -> float:
