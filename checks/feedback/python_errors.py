@@ -39,6 +39,33 @@ NO_METHOD = re.compile(r"\.(T|mT|shape|ndim|dtype|size)\(")
 OF_NUMBER = re.compile(r"'(?:int|float)' object has no attribute '(\w+)'")
 WORDS = {"and": "&", "or": "|", "not": "~"}
 GROWN = re.compile(r"'(?:numpy\.ndarray|Tensor)' object has no attribute '(append|extend)'")
+IMPORTS = {
+    "torch": "import torch", "np": "import numpy as np", "math": "import math",
+    "nn": "from torch import nn", "F": "import torch.nn.functional as F",
+}  # fmt: skip
+KNOWN = [
+    (re.compile(error), sentence)
+    for error, sentence in (
+        ("does not require grad and does not have a grad_fn",
+         "From here no way leads back to a parameter. `nn.Parameter` makes one of a tensor, or "
+         "`tensor.requires_grad_()`, with `_` at its end and before the forward pass; `detach` "
+         "and `no_grad` cut the way."),
+        (r"torch\.nn\.Parameter or None expected",
+         "What is computed from a parameter, its transpose for example, is a tensor. Two "
+         "modules share a parameter where both hold the `nn.Parameter` itself."),
+        ("'AttentionOutput'",
+         "Attention returns the output and the weights together: take its `.output`."),
+        (r"Cannot interpret '[\d.]+' as a data type",
+         "The shape is one argument, in brackets of its own, as in `np.zeros((rows, columns))`; "
+         "the one after it is the type of the numbers."),
+        ("^OverflowError: .*(to float|out of range)",
+         "A float ends near 1.8e308. Whole numbers do not: keep them whole (`2 ** n` and `//`, no "
+         "`2.0` and no `/`), or compute with logarithms; those of `math` take whole numbers of "
+         "any length."),
+        ("^KeyError: ",
+         "The dictionary has no such key: `.get(key)` gives None then, and `key in d` asks first."),
+    )
+]  # fmt: skip
 LEFT_NONE = "which condition or slice left none?"
 
 
@@ -47,9 +74,8 @@ def about_python(task: Task, mistake: Mistake) -> Iterator[str]:
     yield about_own_names(task, mistake)
     yield about_objects(task, mistake)
     asked = (
-        about_nothing, about_index, about_truth, about_one_number, about_parameters, about_calls,
-        about_pairs, about_growth, about_attention, about_raise, about_brackets, about_numbers,
-        about_type_of_zeros, about_large_numbers, about_key,
+        about_nothing, about_index, about_truth, about_one_number, about_calls, about_pairs,
+        about_growth, about_raise, about_brackets, about_numbers, about_known, about_import,
     )  # fmt: skip
     yield from (about(mistake) for about in asked)
 
@@ -97,22 +123,6 @@ def about_one_number(mistake: Mistake) -> str:
     return ""
 
 
-def about_parameters(mistake: Mistake) -> str:
-    """A sentence on a tensor that is no parameter, where torch needs one."""
-    if "does not require grad and does not have a grad_fn" in mistake.message:
-        return (
-            "From here no way leads back to a parameter. `nn.Parameter` makes one of a tensor, or "
-            "`tensor.requires_grad_()`, with `_` at its end and before the forward pass; `detach` "
-            "and `no_grad` cut the way."
-        )
-    if "torch.nn.Parameter or None expected" in mistake.message:
-        return (
-            "What is computed from a parameter, its transpose for example, is a tensor. Two "
-            "modules share a parameter where both hold the `nn.Parameter` itself."
-        )
-    return ""
-
-
 def about_calls(mistake: Mistake) -> str:
     """A sentence on a function that was not called."""
     if not NOT_CALLED.search(mistake.message):
@@ -140,11 +150,17 @@ def about_growth(mistake: Mistake) -> str:
     return f"An array does not grow as a list does: {joined} makes a longer one of two."
 
 
-def about_attention(mistake: Mistake) -> str:
-    """A sentence on an output that still has its weights beside it."""
-    if "'AttentionOutput'" not in mistake.message:
-        return ""
-    return "Attention returns the output and the weights together: take its `.output`."
+def about_known(mistake: Mistake) -> str:
+    """The sentence on an error that always says the same."""
+    error = f"{mistake.type}: {mistake.message}"
+    return next((sentence for pattern, sentence in KNOWN if pattern.search(error)), "")
+
+
+def about_import(mistake: Mistake) -> str:
+    """A sentence on the name of a library that no line has imported."""
+    name = UNKNOWN.search(mistake.message)
+    line = IMPORTS.get(name[1], "") if name else ""
+    return f"No line has imported it: write `{line}` at the head of the cell." if line else ""
 
 
 def about_raise(mistake: Mistake) -> str:
@@ -175,34 +191,6 @@ def about_numbers(mistake: Mistake) -> str:
     return (
         f"A number of Python's has no method `{asked[1]}`; `np.{asked[1]}(...)` takes numbers too."
     )
-
-
-def about_type_of_zeros(mistake: Mistake) -> str:
-    """A sentence on a shape whose lengths are given one by one."""
-    if not re.search(r"^Cannot interpret '[\d.]+' as a data type", mistake.message):
-        return ""
-    return (
-        "The shape is one argument, in brackets of its own, as in `np.zeros((rows, columns))`; "
-        "the one after it is the type of the numbers."
-    )
-
-
-def about_large_numbers(mistake: Mistake) -> str:
-    """A sentence on a number that no float holds."""
-    if mistake.type != "OverflowError" or not re.search(r"to float|out of range", mistake.message):
-        return ""
-    return (
-        "A float ends near 1.8e308. Whole numbers do not: keep them whole (`2 ** n` and `//`, no "
-        "`2.0` and no `/`), or compute with logarithms; those of `math` take whole numbers of any "
-        "length."
-    )
-
-
-def about_key(mistake: Mistake) -> str:
-    """A sentence on a key that a dictionary does not have."""
-    if mistake.type != "KeyError":
-        return ""
-    return "The dictionary has no such key: `.get(key)` gives None then, and `key in d` asks first."
 
 
 def about_own_names(task: Task, mistake: Mistake) -> str:

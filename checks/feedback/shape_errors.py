@@ -187,9 +187,9 @@ def _about_size(count: str, shape: str) -> str:
 
 def _about_short_shape() -> str:
     return (
-        "A tuple was asked for an entry that it does not have. If it is a `.shape`, the array has "
-        "fewer axes than this line needs: `repeat`, `sum`, `max` and others flatten an array, or "
-        "drop an axis, where no axis is named."
+        "A tuple was asked for an entry that it does not have. If it is a shape, the array has "
+        "fewer axes than this line needs: a vector has one, and `repeat`, `sum`, `max` and others "
+        "flatten an array, or drop an axis, where no axis is named."
     )
 
 

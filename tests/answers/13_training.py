@@ -288,8 +288,11 @@ def train_until_it_is_known(model, stories):
     for step in range(400):
         rows = known[torch.randint(len(known), (64,))]
         loss = nn.functional.cross_entropy(model(rows[:, :-1]).mT, rows[:, 1:])
-        optimizer.zero_grad()
-        loss.backward()
+        parameters = list(model.parameters())
+        for parameter, gradient in zip(
+            parameters, torch.autograd.grad(loss, parameters), strict=True
+        ):
+            parameter.grad = gradient
         optimizer.step()
         if step % 20 == 0:
             with torch.no_grad():

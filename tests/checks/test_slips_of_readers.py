@@ -2769,6 +2769,13 @@ SLIPS = {
         "    return -np.outer(w, scores)\n",
         "On another case yours overflows too, or gives nan: scores near 800",
     ),
+    "a library that no line imports": Slip(
+        "13_training", "13.9",
+        "def train(model, stories):\n"
+        "    opt = torch.optim.Adam(model.parameters())\n"
+        "    return model\n",
+        "write `import torch` at the head of the cell",
+    ),
 }  # fmt: skip
 
 
