@@ -75,9 +75,29 @@ def _candidates(task: Task, compared: Sequence[Compared]) -> list[tuple[Wrong, l
         if len(wrong.ids) == 1:
             outcome = outcome_of(wrong, task, first.case)
             if outcome.value and not same_outcome(first.truth, outcome, task.tolerance):
-                rest = [outcome_of(wrong, task, seen.case) for seen in compared[1:]]
-                candidates.append((wrong, [outcome, *rest]))
+                outcomes = [outcome, *(outcome_of(wrong, task, seen.case) for seen in compared[1:])]
+                if all(map(_is_nearer, compared, outcomes)):
+                    candidates.append((wrong, outcomes))
     return candidates
+
+
+def _is_nearer(seen: Compared, outcome: Outcome) -> bool:
+    """Whether a misconception is nearer to what is right than the answer, which has one more.
+
+    Of an answer that is half of a misconception, a change for the worse would leave it whole.
+    """
+    if seen.same or not outcome.value:
+        return seen.same
+    return _distance(seen.truth, outcome) < _distance(seen.truth, seen.outcome)
+
+
+def _distance(truth: Outcome, outcome: Outcome) -> float:
+    """How far the numbers of a result are from the right ones, on average."""
+    wanted, came = (each.value.as_numbers() for each in (truth, outcome))
+    if not came or came.values is None or came.shape != wanted.shape:
+        return np.inf
+    gaps = np.abs(wanted.values - came.values)
+    return float(gaps.mean()) if np.isfinite(gaps).all() else np.inf
 
 
 def _left(

@@ -550,6 +550,11 @@ EXERCISE = Exercise(
             wrong=[
                 Wrong("M58", lambda n, d: waves(n, d, first=1)),
                 Wrong("M58+M481", lambda n, d: waves(n, d, first=1, exponent=4.0)),
+                Wrong("M58+M104", lambda n, d: waves(n, d, first=1, swap=True)),
+                Wrong("M102+M104", lambda n, d: waves(n, d, halves=True, swap=True)),
+                Wrong("M103+M104", lambda n, d: waves(n, d, exponent=1.0, swap=True)),
+                Wrong("M58+M102", lambda n, d: waves(n, d, first=1, halves=True)),
+                Wrong("M58+M103", lambda n, d: waves(n, d, first=1, exponent=1.0)),
                 Wrong("M1119", without_brackets(True)),
                 Wrong("M1119", without_brackets(False)),
                 Wrong("M102", lambda n, d: waves(n, d, halves=True)),

@@ -186,6 +186,11 @@ def _departure(
     if walk.leaves_out or truth.name == RESULT:
         return
     if step and alone and walk.whole and not again:
+        missing = next((earlier for earlier, given in walk.before if not given), None)
+        if missing:
+            them = "them" if is_plural(missing.name) else "it"
+            yield f"In our solution {missing.name} {verb} before; none of your steps gives {them}."
+            return
         yield f"In our solution {truth.name} {verb} next; none of your steps gives {them}."
 
 

@@ -2776,6 +2776,38 @@ SLIPS = {
         "    return model\n",
         "write `import torch` at the head of the cell",
     ),
+    "queries rotated before the split into heads": Slip(
+        "18_llama", "18.7",
+        "import numpy as np\n"
+        "\n"
+        "def llama_block(x, layer, heads, kv_heads, base):\n"
+        "    n, d = x.shape[-2:]\n"
+        "    dk = d // heads\n"
+        "    ang = angles_of(np.arange(n), dk, base)\n"
+        "\n"
+        "    def rms(y, g):\n"
+        "        return g * y / np.sqrt((y * y).mean(-1, keepdims=True) + 1e-5)\n"
+        "\n"
+        "    def split(y, count):\n"
+        "        return np.moveaxis(y.reshape(*y.shape[:-1], count, dk), -2, -3)\n"
+        "\n"
+        '    h = rms(x, layer["attention_norm"])\n'
+        '    q = split(rotate(h @ layer["query"].T, angles_of(np.arange(n), d, base)), heads)\n'
+        '    k = rotate(split(h @ layer["key"].T, kv_heads), ang)\n'
+        '    v = split(h @ layer["value"].T, kv_heads)\n'
+        "    k = np.repeat(k, heads // kv_heads, axis=-3)\n"
+        "    v = np.repeat(v, heads // kv_heads, axis=-3)\n"
+        "    s = q @ np.swapaxes(k, -1, -2) / np.sqrt(dk)\n"
+        "    s = np.where(np.tri(n, dtype=bool), s, -np.inf)\n"
+        "    e = np.exp(s - s.max(-1, keepdims=True))\n"
+        "    o = np.moveaxis(e / e.sum(-1, keepdims=True) @ v, -3, -2).reshape(*x.shape)\n"
+        '    x = x + o @ layer["out"].T\n'
+        '    h = rms(x, layer["feed_forward_norm"])\n'
+        '    g, u = h @ layer["gate"].T, h @ layer["up"].T\n'
+        '    return x + (g / (1 + np.exp(-g)) * u) @ layer["down"].T\n',
+        "In our solution the queries come before; none of your steps gives them.",
+        "the scores come next",
+    ),
 }  # fmt: skip
 
 

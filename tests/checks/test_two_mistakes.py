@@ -19,19 +19,6 @@ class Pair(NamedTuple):
 
 
 PAIRS = {
-    "sine and cosine swapped, and positions from 1": Pair(
-        "07_self_attention", "7.7",
-        "def sinusoids(n, d_model):\n"
-        "    pe = np.zeros((n, d_model))\n"
-        "    for t in range(1, n + 1):\n"
-        "        for i in range(d_model // 2):\n"
-        "            a = t / 10000 ** (2 * i / d_model)\n"
-        "            pe[t - 1, 2 * i] = np.cos(a)\n"
-        "            pe[t - 1, 2 * i + 1] = np.sin(a)\n"
-        "    return pe\n",
-        "sine and cosine exchanged",
-        "`a = t / 10000 ** (2 * i / d_model)`",
-    ),
     "the length for the root mean square, and the sign reversed": Pair(
         "16_heads", "16.4",
         "def attribution(rest, outputs, w_o, unembed, right, wrong):\n"
@@ -71,6 +58,16 @@ PAIRS = {
         "is `sum` the function that belongs there?",
     ),
 }  # fmt: skip
+HEAD_0_IN_PART = (
+    "def heads_by_loop(x, w_q, w_k, w_v, w_o):\n"
+    "    heads = []\n"
+    "    for i in range(w_q.shape[0]):\n"
+    "        q, k, v = x @ w_q[0], x @ w_k[0], x @ w_v[i]\n"
+    "        s = q @ k.T / np.sqrt(w_q.shape[2])\n"
+    "        e = np.exp(s - s.max(1, keepdims=True))\n"
+    "        heads.append(e / e.sum(1, keepdims=True) @ v)\n"
+    "    return np.concatenate(heads, axis=1) @ w_o\n"
+)
 NO_TURN = (
     "def near_and_alike(x, strength, penalty):\n"
     "    n = len(x)\n"
@@ -109,6 +106,13 @@ def test_both_of_two_mistakes_are_told(name):
 
 def test_a_change_that_ends_a_loop_before_its_first_turn_is_none():
     assert "Perhaps two mistakes" not in told("03_context", "3.3", NO_TURN)
+
+
+def test_a_change_for_the_worse_is_none():
+    """Values of head 0 in all heads are a mistake with a name; here they are right."""
+    words = told("09_multi_head", "9.3", HEAD_0_IN_PART)
+    assert "Perhaps two mistakes" not in words
+    assert "these are the queries" in words
 
 
 def test_of_a_single_number_nothing_is_told_as_too_many_agree_by_accident():
