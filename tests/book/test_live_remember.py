@@ -190,7 +190,7 @@ def test_the_next_day_the_front_page_asks_and_remembers_the_answers(browser, boo
     reload_at(page, "2026-11-23T08:00:00")
     verdict = choose(page, "M61", is_right=False)
     assert "tomorrow" in verdict
-    assert "labels shifted twice" in verdict
+    assert "labels shifted by two" in verdict
     link = section.get_by_role("link", name="chapter 8")
     assert link.get_attribute("href").startswith("chapters/08_masking.html#")
     task = section.get_by_role("link", name="8.1")
