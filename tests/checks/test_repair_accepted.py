@@ -53,7 +53,7 @@ ACCIDENTS = {
         "def masked_weights(scores, mask):\n"
         "    e = np.exp(scores - scores.max(axis=-1, keepdims=True)) * mask\n"
         "    total = e.sum(axis=-1, keepdims=True)\n    return e / np.where(total == 0, 1, total)",
-        "set the forbidden scores to minus infinity first",
+        "Set the forbidden scores to minus infinity first",
     ),
     "the order of the alphabet": (
         "0.2",
