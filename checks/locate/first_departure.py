@@ -180,18 +180,15 @@ def _departure(
         lead = "Next" if step else "First"
         yield f"{lead} {verb} {truth.name}: your {line_words(near)} is{turn} {relation}."
         return
-    them = "them" if is_plural(truth.name) else "it"
     # Of the next head, for example, or of a new turn: what lies between has no name.
     again = truth.name in (walk.truths[n].name, walk.truths[0].name)
     if walk.leaves_out or truth.name == RESULT:
         return
     if step and alone and walk.whole and not again:
-        missing = next((earlier for earlier, given in walk.before if not given), None)
-        if missing:
-            them = "them" if is_plural(missing.name) else "it"
-            yield f"In our solution {missing.name} {verb} before; none of your steps gives {them}."
-            return
-        yield f"In our solution {truth.name} {verb} next; none of your steps gives {them}."
+        absent = next((earlier for earlier, given in walk.before if not given), truth)
+        verb, them = ("come", "them") if is_plural(absent.name) else ("comes", "it")
+        when = "next" if absent is truth else "before"
+        yield f"In our solution {absent.name} {verb} {when}; none of your steps gives {them}."
 
 
 def _nearest(

@@ -863,7 +863,7 @@ SLIPS = {
     "an inverted mask that begins in the corner": Slip(
         "08_masking", "8.2",
         "def causal_mask(queries, keys):\n    return np.triu(np.ones((queries, keys)), 1) == 1\n",
-        "Your mask is True where a key is hidden", "You read the mask",
+        "Your mask is True where a key is hidden", "True and False are swapped",
     ),
     "the pair of attend added to x": Slip(
         "08_masking", "8.6",
@@ -1258,7 +1258,7 @@ SLIPS = {
         "def is_equivariant(f, x, permutation):\n"
         "    y = f(x)\n"
         "    return np.allclose(y[permutation], f(y[permutation]))\n",
-        "so f has run twice", "One side of your comparison",
+        "so f has run twice", "in which one side is not",
     ),
     "the axes of the wrong split swapped": Slip(
         "09_multi_head", "9.2",
@@ -1280,7 +1280,7 @@ SLIPS = {
         "    w = np.exp(s - s.max(axis=1, keepdims=True))\n"
         "    w = w / w.sum(axis=1, keepdims=True)\n"
         "    return w @ V, k, v\n",
-        "it hides no key that the mask forbids", "finite where the mask",
+        "it hides no key that the mask forbids", "not hidden where the mask",
     ),
     "a plus off the diagonal, and an overflow": Slip(
         "06_softmax", "6.6",
@@ -2409,14 +2409,14 @@ SLIPS = {
         "    rng = np.random.default_rng(seed)\n"
         "    q, k = rng.standard_normal((2, 100, d_k))\n"
         "    return (q * k).sum(1).var()\n",
-        "the pairs are fewer than 20,000", "share one vector",
+        "the pairs are fewer than 20,000", "Your pairs share vectors",
     ),
     "any word changed": Slip(
         "10_cross_attention", "10.7",
         "def share_changed(decode, memory):\n"
         "    a, b = decode(memory).argmax(1), decode(np.zeros_like(memory)).argmax(1)\n"
         "    return float((a != b).any())\n",
-        "whether any word changed", "when a score changed",
+        "whether any word changed", "at which a score changed",
     ),
     "all words changed": Slip(
         "10_cross_attention", "10.7",

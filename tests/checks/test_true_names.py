@@ -28,7 +28,7 @@ SLIPS = [
     Slip("0.4", "divides by the plain sum", "M994", "exponential of the sum"),
     Slip("1.4", "numpy fancy +=", "M360", "adds 1 only once for an id that is repeated"),
     Slip("1.4", "counts over the words that occur", "M990", "only for the words that occur",
-         "did not add a 1"),
+         "not the sum of the one-hot"),
     Slip("2.5", "divides by the diagonal", "M992", "your matrix is not symmetric"),
     Slip("3.1", "adds the average to the rows", "M993", "to the row of the neighbour"),
     Slip("4.4", "einsum sums one d", "M991", "only equal components meet"),

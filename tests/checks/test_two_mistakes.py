@@ -58,16 +58,6 @@ PAIRS = {
         "is `sum` the function that belongs there?",
     ),
 }  # fmt: skip
-HEAD_0_IN_PART = (
-    "def heads_by_loop(x, w_q, w_k, w_v, w_o):\n"
-    "    heads = []\n"
-    "    for i in range(w_q.shape[0]):\n"
-    "        q, k, v = x @ w_q[0], x @ w_k[0], x @ w_v[i]\n"
-    "        s = q @ k.T / np.sqrt(w_q.shape[2])\n"
-    "        e = np.exp(s - s.max(1, keepdims=True))\n"
-    "        heads.append(e / e.sum(1, keepdims=True) @ v)\n"
-    "    return np.concatenate(heads, axis=1) @ w_o\n"
-)
 NO_TURN = (
     "def near_and_alike(x, strength, penalty):\n"
     "    n = len(x)\n"
@@ -106,13 +96,6 @@ def test_both_of_two_mistakes_are_told(name):
 
 def test_a_change_that_ends_a_loop_before_its_first_turn_is_none():
     assert "Perhaps two mistakes" not in told("03_context", "3.3", NO_TURN)
-
-
-def test_a_change_for_the_worse_is_none():
-    """Values of head 0 in all heads are a mistake with a name; here they are right."""
-    words = told("09_multi_head", "9.3", HEAD_0_IN_PART)
-    assert "Perhaps two mistakes" not in words
-    assert "these are the queries" in words
 
 
 def test_of_a_single_number_nothing_is_told_as_too_many_agree_by_accident():
