@@ -28,7 +28,8 @@ from checks.feedback.words import (
     unsteady,
 )
 from checks.locate.first_departure import located
-from checks.repair.one_change import one_change
+from checks.repair.one_change import one_change, quiet
+from checks.repair.search import prepared_search
 from checks.run.call import Outcome, observe
 from checks.run.compare import TOLERANCE
 from checks.run.errors import remember_source
@@ -67,36 +68,45 @@ def judge(task: Task, answer: Any, seed: int = 0, source: str = "") -> Verdict:
         return refusal
     cases = task.draw(seed)
     trial = try_answer(task, answer, cases)
-    mistake = explain(task, trial)
-    if mistake:
-        mistake = with_place(task, trial, answer, mistake, source)
-        mistake = _with_library(task, trial, answer, mistake)
-    else:
-        mistake = broken_law(task, cases, answer, trial.library)
-    mistake = mistake or _not_again(task, answer, trial, seed) or _too_coarse(task, trial)
+    mistake = (
+        _wrong(task, trial, answer, source)
+        or broken_law(task, cases, answer, trial.library)
+        or _not_again(task, answer, trial, seed)
+        or _too_coarse(task, trial)
+    )
     if mistake:
         return replace(mistake, right=trial.share if task.unique else 0.0)
     return passed(task, len(cases), *_notes(task, answer, trial))
 
 
-def with_place(
+def _wrong(task: Task, trial: Trial, answer: Any, source: str) -> Verdict | None:
+    """The verdict on results that are not those of the reference."""
+    mistake = explain(task, trial)
+    if not mistake:
+        return None
+    return _with_library(task, trial, answer, _with_place(task, trial, answer, mistake, source))
+
+
+@quiet()
+def _with_place(
     task: Task, trial: Trial, answer: Any, mistake: Verdict, source: str = ""
 ) -> Verdict:
-    """The verdict with the place where the answer leaves the truth, briefly if it has a name."""
+    """The verdict with the place of the slip in the answer, briefly if the mistake has a name."""
     failing = failing_first(trial)
     if not failing or mistake.status not in (Status.WRONG, Status.RAISED):
         return mistake
     right = [compared for compared in trial.compared if compared.same]
+    search = prepared_search(task, trial.library, [*failing, *right], answer, source)
     if mistake.misconceptions:
-        named = one_change(task, trial.library, [*failing, *right], answer, source, brief=True)
+        named = one_change(search, brief=True)
         return replace(mistake, sentences=(*mistake.sentences, *named.sentences))
     law = ""
     if mistake.status == Status.WRONG and _has_right_form(failing[0]):
         cases = [compared.case for compared in trial.compared]
         law = broken_law_sentence(task, failing[0].case, cases, answer, trial.library)
-    changes = one_change(task, trial.library, [*failing, *right], answer, source)
+    changes = one_change(search)
     if mistake.status == Status.WRONG and not changes.sentences:
-        changes = change_beside_idea(task, trial.library, [*failing, *right], answer)
+        changes = change_beside_idea(search)
     place = located(task, trial.library, failing, answer, changes.lines)
     pair = [changes.sentences, mistake.sentences]
     both = sum(reversed(pair) if mistake.status == Status.RAISED else pair, ())
@@ -142,12 +152,13 @@ def _not_again(task: Task, answer: Any, trial: Trial, seed: int) -> Verdict | No
     """The verdict on an answer that is right, and not a second time or on other numbers."""
     if task.is_value or not task.unique:
         return None
-    first = trial.compared[0]
-    second = try_case(task, answer, first.case, trial.library)
-    if second.status == Status.TOO_SLOW:
-        return ended_early(task, second)
-    if not same_outcome(first.truth, second, task.tolerance):
-        return unsteady(task, first.case)
+    if not task.slow:  # a training runs once more on fresh cases alone
+        first = trial.compared[0]
+        second = try_case(task, answer, first.case, trial.library)
+        if second.status == Status.TOO_SLOW:
+            return ended_early(task, second)
+        if not same_outcome(first.truth, second, task.tolerance):
+            return unsteady(task, first.case)
     fresh = _fresh_cases(task, [compared.case for compared in trial.compared], seed)
     if not fresh:
         return None
@@ -158,7 +169,7 @@ def _not_again(task: Task, answer: Any, trial: Trial, seed: int) -> Verdict | No
         if any(same_outcome(known.truth, compared.outcome, 0.0) for known in trial.compared):
             return kept_result(task, compared.case)
     mistake = explain(task, again)
-    return with_place(task, again, answer, mistake) if mistake else None
+    return _with_place(task, again, answer, mistake) if mistake else None
 
 
 def _is_telling(outcome: Outcome) -> bool:

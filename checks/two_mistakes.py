@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from checks.feedback.misconceptions import misconceptions
 from checks.feedback.named_ideas import outcome_of
 from checks.repair.edits import Edit
-from checks.repair.one_change import Changes, place_words, quiet
-from checks.repair.search import Search, prepared_search
+from checks.repair.one_change import Changes, place_words
+from checks.repair.search import Search
 from checks.run.call import Outcome
 from checks.run.trial import Compared, same_outcome
 from checks.status import Status
@@ -28,20 +28,16 @@ KINDS = {
 }  # fmt: skip
 
 
-def change_beside_idea(
-    task: Task, library: str, compared: Sequence[Compared], answer: Any
-) -> Changes:
+def change_beside_idea(search: Search | None) -> Changes:
     """Sentences on a mistake that is left after one small change, and on this change; or none.
 
     Of answers of one number, or of True and False, too many agree by accident.
     """
-    if not _tells_apart(compared):
+    if search is None or search.task.is_value or not _tells_apart(search.compared):
         return Changes()
-    with quiet():
-        search = prepared_search(task, library, compared, answer, "", MOST)
-        if search is None:
-            return Changes()
-        edit, wrong = next(_left(search, _candidates(task, compared)), (None, None))
+    search = replace(search, most=MOST)
+    candidates = _candidates(search.task, search.compared)
+    edit, wrong = next(_left(search, candidates), (None, None))
     if edit is None:
         return Changes()
     idea = misconceptions()[wrong.ids[0]]

@@ -495,7 +495,7 @@ SPELLED_OTHERWISE = [
 # 13.9 ---------------------------------------------------------------------------------------
 
 
-def train(model, stories, *, steps=150, rate=0.01, batch=64, few=None, shift=1, sign=1,
+def train(model, stories, *, steps=80, rate=0.01, batch=64, few=None, shift=1, sign=1,
           clears=True, moves=True):  # fmt: skip
     """The loop; its parts are exchangeable: each misconception is one line."""
     import torch
@@ -756,12 +756,12 @@ EXERCISE = Exercise(
             call=train_on_stories, measure=trained_model, arrays=("torch",), slow=True,
             read=f"{PAGE}#the-program",
             wrong=[
-                Wrong("M780", trained_with(moves=False)),
-                Wrong("M781", trained_with(clears=False)),
-                Wrong("M782", trained_with(shift=0)),
+                Wrong("M780", trained_with(moves=False, steps=5)),
+                Wrong("M781", trained_with(clears=False, steps=40)),
+                Wrong("M782", trained_with(shift=0, steps=40)),
                 *(Wrong("M1401", trained_with(few=few)) for few in (8, 64)),
-                Wrong("M784", trained_with(steps=10)),
-                Wrong("M784", trained_with(rate=1e-5)),
+                Wrong("M784", trained_with(steps=5)),
+                Wrong("M784", trained_with(rate=1e-4)),
                 Wrong("M785", trained_with(sign=-1, steps=30)),
             ],
         ),

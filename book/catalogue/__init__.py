@@ -1,4 +1,4 @@
-"""The claims of the five sources and their errata, as valid data."""
+"""The claims of the five sources and their errata, as data that is validated when it is read."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where an answer without a known mistake leaves the truth."""
+"""The first step at which a wrong answer differs from the reference."""

@@ -13,7 +13,8 @@ import contextlib
 import io
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 from checks.differences.entries import listed
 from checks.repair.doubtful import (
@@ -27,13 +28,10 @@ from checks.repair.doubtful import (
 )
 from checks.repair.edits import Edit
 from checks.repair.rewriting import Definition
-from checks.repair.search import ALL, NO_EFFECT, RIGHT, Search, prepared_search
-from checks.run.trial import Compared
+from checks.repair.search import ALL, NO_EFFECT, RIGHT, Search
 from checks.status import Status
-from checks.task import Task
 
-MOST = 1500  # changes
-MOST_BRIEF = 500  # where the mistake has a name, which says more
+MOST_BRIEF = 500  # changes, where the mistake has a name, which says more
 MOST_OF_TWO = 80  # changes, of which two are tried together
 LONGEST = 70  # letters of a line
 Repair = tuple[str, tuple[Edit, ...]]  # what becomes right, and by which changes
@@ -46,31 +44,22 @@ class Changes(NamedTuple):
     lines: frozenset[int] = frozenset()
 
 
-def one_change(
-    task: Task,
-    library: str,
-    compared: Sequence[Compared],
-    answer: Any,
-    source: str = "",
-    brief: bool = False,
-) -> Changes:
+def one_change(search: Search | None, brief: bool = False) -> Changes:
     """Sentences on the change that makes the answer, or a part of it, right; or none.
 
     In brief, only on one change that makes all of it right.
     """
-    most = MOST_BRIEF if brief else MOST
-    with quiet():
-        search = prepared_search(task, library, compared, answer, source, most)
-        if search is None:
-            return Changes()
-        repairs = _repairs(search, brief)
-        if brief or any(seen.outcome.status == Status.RAISED for seen in compared):
-            # An error says where it is, and what only takes it away makes a part right by accident.
-            repairs = [repair for repair in repairs if repair[0] == ALL]
-        elif not repairs:
-            repairs = _repairs_of_two(search)
+    if search is None:
+        return Changes()
+    search = replace(search, most=MOST_BRIEF) if brief else search
+    repairs = _repairs(search, brief)
+    if brief or any(seen.outcome.status == Status.RAISED for seen in search.compared):
+        # An error says where it is, and what only takes it away makes a part right by accident.
+        repairs = [repair for repair in repairs if repair[0] == ALL]
+    elif not repairs:
+        repairs = _repairs_of_two(search)
     lines = {line for _, edits in repairs for edit in edits for line in edit.lines}
-    words = _words(search.definition, repairs, len(compared))
+    words = _words(search.definition, repairs, len(search.compared))
     return Changes(tuple(words), frozenset(lines))
 
 

@@ -28,6 +28,7 @@ from checks.run.world import other_luck
 from checks.status import Status
 from checks.task import Case, Task
 
+MOST = 1500  # changes
 SECONDS = 40.0  # of the processor for all changes, which take 2; the numbers below end the search
 PATIENCE = 120.0  # seconds by the clock, for an answer that sleeps
 SLOWER = 20  # times as long as the answer itself a changed one may take
@@ -49,7 +50,7 @@ class Search:
     compared: Sequence[Compared]
     definition: Definition
     ends: tuple[float, float]  # by the time of the processor, and by the clock
-    most: int
+    most: int = MOST
     seconds: float = SECONDS_EACH
     endless: list[Case] = field(default_factory=list)  # where a changed answer took too long
 
@@ -189,7 +190,7 @@ class Search:
 
 
 def prepared_search(
-    task: Task, library: str, compared: Sequence[Compared], answer: Any, source: str, most: int
+    task: Task, library: str, compared: Sequence[Compared], answer: Any, source: str = ""
 ) -> Search | None:
     """A search among the changes of an answer; None where its source cannot be changed.
 
@@ -206,7 +207,7 @@ def prepared_search(
     given = ((*seen.case.args, *seen.case.kwargs.values()) for seen in compared)
     definition = replace(definition, overfills=any(map(may_overfill, given)))
     ends = time.process_time() + SECONDS, time.monotonic() + PATIENCE
-    search = Search(task, library, compared, definition, ends, most)
+    search = Search(task, library, compared, definition, ends)
     return replace(search, seconds=_seconds(search)) if _is_the_same(search) else None
 
 

@@ -234,7 +234,7 @@ def perplexity_in_bits(losses, tokens):
 def train_with_adamw(model, stories):
     """AdamW, and the mean of -log p at the labels in place of cross_entropy."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
-    for _ in range(150):
+    for _ in range(80):
         rows = stories[torch.randperm(len(stories))[:64]]
         log_p = model(rows[:, :-1]).log_softmax(-1)
         loss = -log_p.gather(-1, rows[:, 1:, None]).mean()
@@ -248,7 +248,7 @@ def train_by_epochs(model, stories):
     """Epochs: all stories in shuffled order, and then all of them again."""
     optimizer = torch.optim.Adam(model.parameters(), lr=0.008)
     loss_of = nn.CrossEntropyLoss()
-    for _ in range(8):
+    for _ in range(4):
         for rows in stories[torch.randperm(len(stories))].split(50):
             optimizer.zero_grad()
             loss_of(model(rows[:, :-1]).mT, rows[:, 1:]).backward()
@@ -258,7 +258,7 @@ def train_by_epochs(model, stories):
 
 def train_by_gradient_descent(model, stories):
     """No optimizer: each parameter is moved by hand, against its gradient."""
-    for _ in range(250):
+    for _ in range(120):
         rows = stories[torch.randint(len(stories), (64,))]
         logits = model(rows[:, :-1]).flatten(0, 1)
         loss = nn.functional.cross_entropy(logits, rows[:, 1:].flatten())
@@ -272,7 +272,7 @@ def train_by_gradient_descent(model, stories):
 
 def train_in_two_parts(model, stories):
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(120):
+    for _ in range(80):
         model.zero_grad()
         for rows in stories[torch.randint(len(stories), (64,))].chunk(2):
             logits = model(rows[:, :-1])

@@ -17,6 +17,6 @@ def test_the_translator_is_right_and_the_gender_is_where_the_weight_is(seed, mon
     page = pages.names_of("10_cross_attention", "seeds")
     printed = capsys.readouterr().out
     assert page["SEED"] == seed
-    assert printed.count("Holds:") == 3
+    assert printed.count("Holds:") == 4
     assert "it is not so" not in printed
     assert page["right"] > 0.95

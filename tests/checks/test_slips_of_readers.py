@@ -2811,8 +2811,16 @@ SLIPS = {
 }  # fmt: skip
 
 
+EACH_DAY = 3  # every third slip is judged in each run, all by night
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", SLIPS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, id=f"{slip.exercise} {name}",
+                  marks=pytest.mark.nightly if n % EACH_DAY else ())
+     for n, (name, slip) in enumerate(SLIPS.items())],
+)  # fmt: skip
 def test_a_slip_of_a_reader_is_told_truly(name):
     slip = SLIPS[name]
     task = load(slip.exercise)[slip.task]

@@ -164,7 +164,9 @@ def nowhere(result: Any) -> Any:
 @contextlib.contextmanager
 def names_alone() -> Iterator[None]:
     """Judge without the place of a mistake, which takes two thirds of the time and has tests."""
-    with patch.object(check, "with_place", lambda task, trial, answer, mistake, source="": mistake):
+    with patch.object(
+        check, "_with_place", lambda task, trial, answer, mistake, source="": mistake
+    ):
         yield
 
 

@@ -49,11 +49,11 @@ def test_without_a_source_a_sequence_attends_to_itself():
 
 
 @pytest.mark.parametrize("bias", [True, False])
-def test_stacked_maps_learn_what_three_maps_learn(bias):
+def test_attending_to_itself_as_a_source_is_self_attention_and_learns_the_same(bias):
     torch.manual_seed(0)
     ours, x = MultiHeadAttention(15, 3, bias=bias).double(), torch.randn(2, 7, 15).double()
     results = []
-    for source in (None, x):  # one product for three maps, and three
+    for source in (None, x):
         output, _ = ours(x, source)
         output.square().sum().backward()
         results.append([output, *(parameter.grad for parameter in ours.parameters())])
