@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CodeType, FrameType
@@ -24,7 +25,13 @@ class TooSlow(BaseException):
 
 # The cells of a page and of a notebook, and the text of an answer that is graded.
 WRITTEN_BY_THE_LEARNER = re.compile(r"<cell|<answer>|.*[\\/]ipykernel_\d")
-IMPORTS = "<frozen importlib._bootstrap>"
+# An exception in an import would leave half a library behind, for good; in the callback of a weak
+# reference it would be printed, and lost.
+SHIELDED = {
+    "<frozen importlib._bootstrap>",
+    weakref.WeakKeyDictionary.__init__.__code__.co_filename,
+    weakref.WeakSet.__init__.__code__.co_filename,
+}
 LONGEST_IMPORT = 60.0  # seconds for which a limit waits
 TOOL = 4  # of the six numbers for tools, one that debuggers, coverage and profilers leave free
 
@@ -43,22 +50,22 @@ def time_limit(seconds: float) -> Iterator[None]:
         yield
 
 
-def _imports(frame: FrameType | None) -> int:
-    """In how many imports a frame is."""
+def _shields(frame: FrameType | None) -> int:
+    """In how many imports and callbacks of weak references a frame is."""
     count = 0
     while frame:
-        count += frame.f_code.co_filename == IMPORTS
+        count += frame.f_code.co_filename in SHIELDED
         frame = frame.f_back
     return count
 
 
 @contextmanager
 def _limit_by_signal(seconds: float) -> Iterator[None]:
-    outside, last = _imports(sys._getframe()), time.monotonic() + seconds + LONGEST_IMPORT
+    outside, last = _shields(sys._getframe()), time.monotonic() + seconds + LONGEST_IMPORT
 
     def ring(_: int, frame: FrameType | None) -> None:
-        """Raise, but not in an import: it would leave half a library behind, for good."""
-        if _imports(frame) <= outside or time.monotonic() > last:
+        """Raise, but not where it would do harm or be lost: there, it rings once more."""
+        if _shields(frame) <= outside or time.monotonic() > last:
             raise TooSlow
 
     before = signal.signal(signal.SIGALRM, ring)

@@ -9,6 +9,7 @@ import random
 import signal
 import sys
 import time
+import weakref
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -1114,3 +1115,26 @@ def test_a_limit_on_time_cuts_no_import_in_two(tmp_path, monkeypatch):
     with pytest.raises(TooSlow):
         import_and_stay()
     assert sys.modules.pop("loads_slowly").whole
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer that interrupts Python")
+def test_a_limit_on_time_is_not_lost_in_the_callback_of_a_weak_reference(monkeypatch):
+    """There an exception would be printed, and forgotten."""
+    lost = []
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+
+    class Slow(dict):
+        def __delitem__(self, key):
+            time.sleep(0.4)
+
+    def forget_and_stay():
+        known = weakref.WeakKeyDictionary()
+        known.data = Slow()
+        reference = weakref.ref(type("Forgotten", (), {})(), known._remove)
+        assert reference() is None
+        while True:
+            pass
+
+    with pytest.raises(TooSlow), time_limit(0.1):
+        forget_and_stay()
+    assert lost == []
