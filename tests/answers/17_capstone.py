@@ -368,17 +368,17 @@ def train_a_dictionary(stories):
     optimizer = torch.optim.AdamW([tensor.requires_grad_() for tensor in p.values()], lr=0.01)
     for _ in range(140):
         rows = stories[torch.randint(len(stories), (64,))]
-        logits = gpt2_in_one_cell(rows[:, :-1], p, 4)
+        logits = gpt2_in_one_cell(rows[:, :-1], p, 8)
         loss = F.cross_entropy(logits.flatten(0, 1), rows[:, 1:].flatten())
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    return lambda ids: gpt2_in_one_cell(ids, first, 4), lambda ids: gpt2_in_one_cell(ids, p, 4)
+    return lambda ids: gpt2_in_one_cell(ids, first, 8), lambda ids: gpt2_in_one_cell(ids, p, 8)
 
 
 def train_a_module(stories):
     """A module of torch, copied before the first step; each epoch goes through all stories."""
-    model = GPT2(Config(15, 10, 32, 2, 1))
+    model = GPT2(Config(15, 10, 32, 8, 1))
     for matrix in (parameter for parameter in model.parameters() if parameter.ndim == 2):
         torch.nn.init.normal_(matrix, std=0.09)
     first = copy.deepcopy(model)
@@ -397,11 +397,11 @@ def train_by_own_adam(stories):
     first = {name: tensor.clone() for name, tensor in p.items()}
     moments = {name: (torch.zeros_like(tensor), torch.zeros_like(tensor))
                for name, tensor in p.items()}  # fmt: skip
-    for step in range(1, 161):
+    for step in range(1, 101):
         rows = stories[torch.randint(len(stories), (64,))]
         leaves = {name: tensor.detach().requires_grad_() for name, tensor in p.items()}
         loss = loss_in_torch(gpt2_in_one_cell(rows, leaves | {"wpe.weight": F.pad(
-            leaves["wpe.weight"], (0, 0, 0, 1))}, 4), rows)  # fmt: skip
+            leaves["wpe.weight"], (0, 0, 0, 1))}, 8), rows)  # fmt: skip
         loss.backward()
         for name, leaf in leaves.items():
             mean, square = moments[name]
@@ -409,7 +409,7 @@ def train_by_own_adam(stories):
             square.lerp_(leaf.grad**2, 0.05)
             step_size = mean / (1 - 0.9**step) / ((square / (1 - 0.95**step)).sqrt() + 1e-8)
             p[name] = leaf.detach() - 0.01 * step_size
-    return lambda ids: gpt2_in_one_cell(ids, first, 4), lambda ids: gpt2_in_one_cell(ids, p, 4)
+    return lambda ids: gpt2_in_one_cell(ids, first, 8), lambda ids: gpt2_in_one_cell(ids, p, 8)
 
 
 class Encoder(torch.nn.Module):
@@ -436,7 +436,7 @@ def train_torchs_layer(stories):
     model = Encoder()
     first = copy.deepcopy(model)
     optimizer = torch.optim.NAdam(model.parameters(), lr=0.01)
-    for _ in range(180):
+    for _ in range(110):
         rows = stories[torch.randint(len(stories), (64,))]
         loss = F.cross_entropy(model(rows[:, :-1]).mT, rows[:, 1:])
         optimizer.zero_grad()
@@ -455,12 +455,12 @@ def train_with_a_schedule(stories):
         rate = min((step + 1) / 20, (1.1 + math.cos(math.pi * step / 150)) / 2) * 0.012
         optimizer.param_groups[0]["lr"] = rate
         rows = stories[torch.randint(len(stories), (64,))]
-        logits = gpt2_in_one_cell(rows[:, :-1], p, 4)
+        logits = gpt2_in_one_cell(rows[:, :-1], p, 8)
         optimizer.zero_grad()
         (-logits.log_softmax(-1).gather(-1, rows[:, 1:, None]).mean()).backward()
         optimizer.step()
-    return (functools.partial(gpt2_in_one_cell, p=first, heads=4),
-            functools.partial(gpt2_in_one_cell, p=p, heads=4))  # fmt: skip
+    return (functools.partial(gpt2_in_one_cell, p=first, heads=8),
+            functools.partial(gpt2_in_one_cell, p=p, heads=8))  # fmt: skip
 
 
 # 17.3
