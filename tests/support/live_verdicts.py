@@ -2,8 +2,9 @@
 
     live_verdicts.py ROOT SHARE [NAME...]
 
-ROOT is the folder of the checkout, SHARE how many wrong ideas of every third task are tried (0: all
-of every task), and each NAME an exercise. It prints one line of JSON:
+ROOT is the folder of the checkout, SHARE how many wrong ideas of every third task and, with two
+more, how many right answers of each are tried (0: all of every task), and each NAME an exercise.
+It prints one line of JSON:
 {"6.2 right 0": [status, html], ...}. Of a task that needs torch, which a page lacks, one right
 answer is tried.
 """
@@ -66,7 +67,8 @@ def verdicts(name, share):
             driver.run_cell(source, "<cell 0>")
     for position, task in enumerate(exercise.tasks, int(exercise.chapter)):
         yield f"{task.id} stub", grade_source(task, stub(name, task), dict(driver.namespace))
-        for n, answer in enumerate(right[task.id][: None if "numpy" in task.arrays else 1]):
+        most = (share + 2 if share else None) if "numpy" in task.arrays else 1
+        for n, answer in enumerate(right[task.id][:most]):
             if answer is not None:
                 yield f"{task.id} right {n}", judge(task, answer)
         tried = share * (position % 3 == 0) if share else None
