@@ -48,7 +48,7 @@ def about_parts(task: Task, failing: Sequence[Compared]) -> str:
     if task.is_value or not names[0] or any(other != names[0] for other in names):
         return ""
     wrong = set.union(*(wrong_parts(parts, task.tolerance) for parts in seen))
-    if len(wrong) == len(names[0]):
+    if not wrong or len(wrong) == len(names[0]):
         return ""
     which = listed([f"`{name}`" for name in names[0] if name in wrong])
     are = "is" if len(wrong) == 1 else "are"

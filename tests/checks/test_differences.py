@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from checks import Case, Task
+from checks import Case, Task, Wrong
 from checks.check import grade_source, judge
 from tests.support.attempts import NAMES
 
@@ -165,3 +165,13 @@ def test_what_does_not_belong_to_a_set_is_named_and_what_is_missing_counted():
         judge(task, {"bank", "river", "loan"})
     )
     assert "loan" not in repr(judge(task, {"bank", "loan", "cash"}).sentences)
+
+
+def test_a_named_mistake_that_leaves_an_entry_out_does_not_call_the_others_wrong():
+    """All entries that the two dictionaries have in common are right: no part is wrong."""
+    task = Task("1.1", "f", "f", 1, 1, 1, lambda n: {"a": n, "b": 2 * n},
+                lambda _: [Case((3,)), Case((5,))], wrong=[Wrong("M01", lambda n: {"a": n})],
+                arrays=("numpy",))  # fmt: skip
+    verdict = judge(task, lambda n: {"a": n})
+    assert verdict.misconceptions == ("M01",)
+    assert "wrong, the rest is right" not in " ".join(verdict.sentences)
