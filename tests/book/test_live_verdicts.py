@@ -39,8 +39,10 @@ OTHERWISE = {"10.6 right 1": NO_TORCH, "12.2 right 1": NO_TORCH, "7.6 wrong 4": 
              "7.6 wrong 11": ROUNDED}  # fmt: skip
 TINY = re.compile(r"-?\d(\.\d+)?e-(1[6-9]|[2-9]\d)")  # 0, rounded otherwise
 # Words of another version of Python, or by a processor of 32 bits.
-ADDED = re.compile(r", got \d+(?=\))|float (?=division by zero)|(?<=int)(32|64)"
-                   r"|(?<=min\(\) )(arg is an empty sequence|iterable argument is empty)")  # fmt: skip
+ADDED = re.compile(
+    r", got \d+(?=\))|float (?=division by zero)|(?<=int)(32|64)"
+    r"|(?<=min\(\) )(arg is an empty sequence|iterable argument is empty)"
+)
 
 
 def refused(verdicts: dict) -> set[str]:
