@@ -363,6 +363,11 @@ def _words(rng, shape, opposite_wins, itself_wins):
     raise RuntimeError("no table separates the ideas")
 
 
+# Row 3 is nearest to row 1, after it and at more than a right angle, as all others are.
+BEHIND = np.array([[-0.1, 0.0, 0.05], [1.0, 0.2, 0.0], [-1.0, 1.0, 3.0], [-0.1, -1.0, 2.0]])
+ALL_BEHIND = "4 words, all at obtuse angles to the word"
+
+
 def word_cases(rng):
     shapes = (
         ((5, 3), False, True),
@@ -370,14 +375,17 @@ def word_cases(rng):
         ((7, 5), False, True),
         ((11, 5), True, False),
     )
-    # Row 3 is nearest to row 1, after it and at more than a right angle, as all others are.
-    behind = np.array([[-0.1, 0.0, 0.05], [1.0, 0.2, 0.0], [-1.0, 1.0, 3.0], [-0.1, -1.0, 2.0]])
-    apart = Case((1, behind), about="4 words, all at obtuse angles to the word")
     drawn = [
         Case(_words(rng, shape, *wins), about=f"{shape[0]} words, d = {shape[1]}")
         for shape, *wins in shapes
     ]
-    return [*drawn, apart]
+    return [*drawn, Case((1, BEHIND), about=ALL_BEHIND)]
+
+
+def drawn_word_cases(rng):
+    """The words at obtuse angles once more, turned and of other lengths: no angle changes."""
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    return [Case((1, BEHIND @ turn * rng.uniform(0.5, 2, size=(4, 1))), about=ALL_BEHIND)]
 
 
 # 2.7 Analogies
@@ -634,6 +642,7 @@ EXERCISE = Exercise(
             minutes=8,
             reference=nearest,
             cases=word_cases,
+            graded_cases=drawn_word_cases,
             wrong=[*NEAREST, *NEAREST_OTHERS],
             read=f"{PAGE}#how-near-is-near",
         ),

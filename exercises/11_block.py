@@ -195,6 +195,13 @@ def pairs_cases(rng):
     ]
 
 
+def drawn_pairs_cases(rng):
+    """Large numbers again, of which no constant lifts both above 0 and leaves the digits."""
+    large, small = rng.integers(5, 10, size=2) * 1e12, rng.integers(1, 5, size=2) * 1e12
+    pairs = np.array([[-large[0], -small[0]], [large[1], -small[1]]])
+    return [Case((pairs,), about="two pairs of large numbers")]
+
+
 def network(w_1, w_2, b_1=None, b_2=0.0):
     """An answer with these matrices, each given as rows."""
 
@@ -611,7 +618,8 @@ EXERCISE = Exercise(
         Task(
             id="11.3", name="larger", title="The larger of two numbers", difficulty=4,
             importance=4, minutes=14, reference=larger, cases=pairs_cases, wrong=LARGER_WRONG,
-            call=through_relu, read=f"{PAGE}#two-linear-layers-and-a-nonlinearity",
+            graded_cases=drawn_pairs_cases, call=through_relu,
+            read=f"{PAGE}#two-linear-layers-and-a-nonlinearity",
         ),
         Task(
             id="11.4", name="pre_norm", title="The order", difficulty=2, importance=5, minutes=10,

@@ -402,6 +402,13 @@ def file_cases(rng):
     ]  # fmt: skip
 
 
+def drawn_file_cases(rng):
+    """A file of other sizes without the second name for the table."""
+    drawn = rng.integers((5, 4, 3, 1), (40, 30, 20, 5)).tolist()
+    about = f"one of {drawn[-1]} layers, without the second name for the table"
+    return [Case((stored(*drawn, tied_twice=False, masked=True),), about=about)]
+
+
 def keeping(keep):
     return lambda file: counted_in(file, keep)
 
@@ -516,7 +523,7 @@ EXERCISE = Exercise(
         Task(
             id="15.5", name="read_off", title="Read the count off a file", difficulty=3,
             importance=5, minutes=10, reference=read_off, cases=file_cases, wrong=FILE_WRONG,
-            read=f"{PAGE}#in-a-real-model",
+            graded_cases=drawn_file_cases, read=f"{PAGE}#in-a-real-model",
         ),
         Task(
             id="15.6", name="false", title="Find the false numbers", difficulty=2, importance=4,

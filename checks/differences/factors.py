@@ -117,6 +117,8 @@ def factor_of(expected: Numbers, got: Numbers) -> float | None:
     if used.sum() < 2 and wanted.size > 1:
         return None
     ratios = came[used] / wanted[used]
+    if not np.isfinite(ratios).all():
+        return None
     factor = float(np.median(ratios))
     return factor if np.allclose(ratios, factor, rtol=1e-5, atol=0) else None
 

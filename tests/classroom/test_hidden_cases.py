@@ -14,9 +14,11 @@ from checks.released import exercise_bytes, is_shown, load_exercise
 from classroom.grading.hidden_cases import hidden_task, key_of
 from classroom.provided import exercise_named
 from tests.classroom.by_heart import counting_notebook, lookup_notebook
-from tests.support.attempts import NAMES, answers, known_once
+from tests.support.attempts import NAMES, answers, known_once, names_alone
 
 SECRETS = (2_147_483_647, 524_287, 131_071)
+# A step of 1e-5 and a number of 1e-6 added change no digit that float32 has.
+NEAR = {("5.6", "M1117", "float32"), ("6.7", "M1280", "float32")}
 DAILY = ("07_self_attention", "15_counting")
 SOME = [name if name in DAILY else pytest.param(name, marks=pytest.mark.nightly) for name in NAMES]
 
@@ -34,7 +36,8 @@ def drawn_tasks(name: str) -> list[Task]:
 
 def passes(task: Task, answer: Any, seeds: tuple[int, ...]) -> bool:
     """Whether the answer passes with one of these secrets at least."""
-    return any(judge(task, answer, seed).passed for seed in seeds)
+    with names_alone():
+        return any(judge(task, answer, seed).passed for seed in seeds)
 
 
 def narrow(answer: Any, dtype: str) -> Any:
@@ -126,7 +129,8 @@ def test_every_misconception_fails_on_the_cases_of_a_grade(name, bare_calls):
                 (task.id, wrong.misconception, form)
                 for wrong in task.wrong
                 for form in ("float64", "float32", "float16", "bfloat16")
-                if passes(hidden, narrow(wrong.answer, form), SECRETS)
+                if (task.id, wrong.misconception, form) not in NEAR
+                and passes(hidden, narrow(wrong.answer, form), SECRETS)
             ]
     assert not passed
 
