@@ -58,7 +58,7 @@ lab: .venv/.course ## open the course in JupyterLab, pages and exercises
 	@$(BIN)/jupyter lab --LabApp.extra_labextensions_path=$(CURDIR)/tools/lab \
 	--LabApp.default_url=/lab/tree/chapters/00_start.ipynb
 
-notebooks: .venv/.course ## make the notebooks again whose text changed
+notebooks: .venv/.course node_modules/.installed ## make the notebooks again whose text changed
 	@$(BIN)/python book/build/notebooks.py
 
 doctor: .venv/.course ## say what is missing for the pages, and how to fix it
@@ -105,7 +105,7 @@ bundle-check: .venv/.course .venv/.chromium .venv/.sandbox ## install and try th
 	@$(BIN)/python tools/bundle/try_bundle.py
 
 compat: .venv/.course .venv/.nbgrader/.installed .venv/.otter/.installed ## run the checks inside nbgrader and otter; fill the table
-	@$(BIN)/python -m tools.engines
+	@$(BIN)/python -m tools.other_graders
 
 site: book .venv/.site ## write _build/site for any static host, print its sizes, check its links
 	@$(BIN)/python book/build/static_site.py publish _build/html _build/site
@@ -127,9 +127,9 @@ COMPILE = MACOSX_DEPLOYMENT_TARGET=15.0 $(BIN)/uv pip compile --quiet --no-annot
 	--custom-compile-command "make update APPLY=1" --python-version 3.11 --python-platform macos \
 	--no-emit-package appnope --no-emit-package setuptools --no-emit-package wheel
 
-update: .venv/.course .venv/.site ## show newer pins that fit, and why others are held; APPLY=1 writes what fits
-	@mkdir -p _build/pins
-	@$(COMPILE) --upgrade requirements/course.in > _build/pins/course.txt
+update: .venv/.course .venv/.site ## show newer pins that fit, and why others are held; APPLY=1 writes them, PACKAGE=name only that one
+	@mkdir -p _build/pins && cp requirements.txt _build/pins/course.txt
+	@$(COMPILE) $(if $(PACKAGE),--upgrade-package $(PACKAGE),--upgrade) -o _build/pins/course.txt requirements/course.in
 	@$(COMPILE) --constraints _build/pins/course.txt requirements/book.in > _build/pins/book.txt
 	@echo "Newer and fitting:" && { diff requirements.txt _build/pins/course.txt || true; } | grep '^[<>]' || \
 	echo "  none"

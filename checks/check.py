@@ -10,9 +10,8 @@ from typing import Any
 
 from checks.differences.describe import array_pairs
 from checks.feedback.explain import broken_law, broken_law_sentence, explain, failing_first
-from checks.feedback.named_ideas import outcome_of
-from checks.feedback.verdict import Verdict
-from checks.feedback.words import (
+from checks.feedback.fitting import outcome_of
+from checks.feedback.sentences import (
     NOT_IN_NUMPY,
     ended_early,
     error_words,
@@ -27,6 +26,7 @@ from checks.feedback.words import (
     too_coarse,
     unsteady,
 )
+from checks.feedback.verdict import Verdict
 from checks.locate.first_departure import located
 from checks.repair.one_change import one_change, quiet
 from checks.repair.search import prepared_search
@@ -48,7 +48,7 @@ from checks.run.trial import (
 from checks.run.world import kept_generators
 from checks.status import Status
 from checks.task import Case, Task
-from checks.two_mistakes import change_beside_idea
+from checks.two_mistakes import change_beside_misconception
 
 LATER = "What is right is not in this folder: your answer is judged when your work is graded."
 
@@ -106,7 +106,7 @@ def _with_place(
         law = broken_law_sentence(task, failing[0].case, cases, answer, trial.library)
     changes = one_change(search)
     if mistake.status == Status.WRONG and not changes.sentences:
-        changes = change_beside_idea(search)
+        changes = change_beside_misconception(search)
     place = located(task, trial.library, failing, answer, changes.lines)
     pair = [changes.sentences, mistake.sentences]
     both = sum(reversed(pair) if mistake.status == Status.RAISED else pair, ())

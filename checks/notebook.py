@@ -14,8 +14,8 @@ from typing import Any
 
 from checks import released
 from checks.check import judge
+from checks.feedback.sentences import cell_stopped, missing, syntax_error
 from checks.feedback.verdict import Table, Verdict
-from checks.feedback.words import cell_stopped, missing, syntax_error
 from checks.progress import log, summary
 from checks.task import Exercise, Task
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from checks.drivers import MODULES, driver_named
-from checks.feedback.named_ideas import outcome_of
+from checks.feedback.fitting import outcome_of
 from checks.measures import DRIVERS, measure_named, outside_driver
 from checks.run.call import Mistake, Outcome, argument_names
 from checks.run.nodes import Items, Mapping, Node

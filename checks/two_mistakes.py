@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from checks.feedback.fitting import outcome_of
 from checks.feedback.misconceptions import misconceptions
-from checks.feedback.named_ideas import outcome_of
 from checks.repair.edits import Edit
 from checks.repair.one_change import Changes, place_words
 from checks.repair.search import Search
@@ -28,7 +28,7 @@ KINDS = {
 }  # fmt: skip
 
 
-def change_beside_idea(search: Search | None) -> Changes:
+def change_beside_misconception(search: Search | None) -> Changes:
     """Sentences on a mistake that is left after one small change, and on this change; or none.
 
     Of answers of one number, or of True and False, too many agree by accident.

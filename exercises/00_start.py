@@ -68,7 +68,7 @@ def strongest(grid, queries_in):
 
 
 def grid_cases(rng):
-    """Grids in which every wrong idea points somewhere else."""
+    """Grids in which every misconception points somewhere else."""
     wanted = [(3, 3, "rows"), (3, 3, "columns"), (5, 5, "columns"), (7, 7, "rows"), (3, 5, "rows"),
               (7, 2, "columns")]  # fmt: skip
     return [

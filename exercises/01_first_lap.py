@@ -55,7 +55,7 @@ def last_few(n, window):
 
 def attend_nearby(q, k, v, window, *, scale=None, axis=-1, allowed=last_few, forbidden=-np.inf,
                   weigh=None, after=None):  # fmt: skip
-    """Causal attention in a window; its parts are exchangeable: each wrong idea is one line."""
+    """Causal attention in a window; its parts are exchangeable: each misconception is one line."""
     scores = q @ k.T * (1 / np.sqrt(k.shape[-1]) if scale is None else scale)
     mask = allowed(len(q), window) == 1
     powers = np.exp(np.where(mask, scores, forbidden))

@@ -347,7 +347,7 @@ NEAREST_OTHERS = [
 
 
 def _words(rng, shape, opposite_wins, itself_wins):
-    """Draw a word and a table for which no wrong idea gives the right row, but perhaps the last.
+    """Draw a word and a table for which no misconception gives the right row, but perhaps the last.
 
     `itself_wins`: whether the word's product with itself is the largest.
     """

@@ -158,7 +158,7 @@ def _once(holds):
 
 
 def _not_near(value_of):
-    """Whether the answer is not, at every size, what a wrong idea would measure."""
+    """Whether the answer is not, at every size, what a misconception would measure."""
 
     @_once
     def holds(answer, case):

@@ -53,7 +53,7 @@ def qkv_cases(rng):
 
 
 def with_switches(q, k, v, *, scale=None, axis=-1, weigh=None):
-    """Attention with its parts exchangeable, so that each wrong idea is one line."""
+    """Attention with its parts exchangeable, so that each misconception is one line."""
     table = q @ k.T * (1 / np.sqrt(q.shape[-1]) if scale is None else scale)
     return (weigh or (lambda scores: softmax(scores, axis)))(table) @ v
 

@@ -155,7 +155,7 @@ def repaired_from_the_front(wrong):
 
 
 def loop(x, w_q, w_k, w_v, w_o, *, scale=None, same=False, project=True, backwards=False):
-    """A loop over heads with its parts exchangeable, so that each wrong idea is one line."""
+    """A loop over heads with its parts exchangeable, so that each misconception is one line."""
     outputs = []
     for head in range(len(w_q)):
         i = 0 if same else head

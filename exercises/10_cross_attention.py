@@ -113,7 +113,7 @@ def cross_cases(rng):
 
 
 def mixed(q, k, v, *, width=None, axis=-1):
-    """Attention in plain NumPy, so that a wrong idea fails with the learner's own message."""
+    """Attention in plain NumPy, so that a misconception fails with the learner's own message."""
     table = q @ np.swapaxes(k, -1, -2) / np.sqrt(width or q.shape[-1])
     return softmax(table, axis) @ v
 

@@ -32,7 +32,7 @@ DEEPER = "chapters/11_block_deeper.html"
 
 
 def norm(x, gain, bias, eps, *, axis=-1, spread=None, centre=True, dressed=True):
-    """Layer norm with its parts exchangeable, so that each wrong idea is one line."""
+    """Layer norm with its parts exchangeable, so that each misconception is one line."""
     centred = x - x.mean(axis, keepdims=True)
     variance = (centred**2).mean(axis, keepdims=True) if centre else (x**2).mean(-1, keepdims=True)
     below = spread(variance, eps) if spread else np.sqrt(variance + eps)
@@ -546,7 +546,7 @@ def variance_cases(rng):
             (1.0, 0.5, 12, False),
             (1.0, 0.5, 12, True),
             (0.3, 0.7, 5, False),
-            (0.3, 0.7, 5, True),  # up to here chosen so that no two wrong ideas agree
+            (0.3, 0.7, 5, True),  # up to here chosen so that no two misconceptions agree
             (start, added, blocks, False),
             (start, added, blocks, True),
         )

@@ -281,7 +281,7 @@ def mean(parts):
 
 
 def update(weights, parts, longest, rate, *, each=None, joined=mean, last=clip):
-    """Prepare each part, join the parts, clip, step; every wrong idea changes one of these."""
+    """Prepare each part, join the parts, clip, step; every misconception changes one of these."""
     gradients = last(joined([each(part) if each else part for part in parts]), longest)
     return [w - rate * g for w, g in zip(weights, gradients, strict=True)]
 

@@ -20,7 +20,7 @@ PAGE = "chapters/14_cost.html"
 
 def multiply_adds(n, d_model, heads, d_ff, *, maps=4, table=2, inner=2, per_head=False,
                   tokens=None):  # fmt: skip
-    """The three counts with their parts exchangeable, so that each wrong idea is one line."""
+    """The three counts with their parts exchangeable, so that each misconception is one line."""
     rows = n if tokens is None else tokens
     pairs = table * n * n * d_model * (heads if per_head else 1)
     return maps * rows * d_model**2, pairs, inner * rows * d_model * d_ff

@@ -27,7 +27,7 @@ def row_cases(rng):
 
 
 def rows_of(**sizes):
-    """The same with some sizes replaced by what a wrong idea takes for them."""
+    """The same with some sizes replaced by what a misconception takes for them."""
     names = ("vocab", "d_model", "heads", "d_k", "layers", "d_ff")
 
     def answer(*given):

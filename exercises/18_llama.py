@@ -29,7 +29,7 @@ def changed(function, **changes):
 
 def rms_norm(x, gain, eps, *, axis=-1, centre=False, square=np.square, total=np.mean, extra=None,
              divide=lambda x, square: x / np.sqrt(square), scale=lambda gain: gain):  # fmt: skip
-    """RMSNorm with its parts exchangeable, so that each wrong idea is one line."""
+    """RMSNorm with its parts exchangeable, so that each misconception is one line."""
     x = np.asarray(x, dtype=np.float64)  # the square of 300 does not fit into float16
     x = x - x.mean(-1, keepdims=True) if centre else x
     eps = eps if extra is None else extra

@@ -1,6 +1,6 @@
 """GPT-2 in NumPy with every part exchangeable, and the usual mistakes as other parts.
 
-A wrong idea is a pair: its misconception, and what stands in the place of the right part.
+A wrong part is a pair: its misconception, and what stands in the place of the right part.
 The lists hold whole functions, so that a mistake in a part is one in the model as well.
 """
 
@@ -384,7 +384,7 @@ IN_ONE_PLACE = {"M22", "M34", "M35", "M44", "M51+M52", "M185", "M226", "M234", "
 
 
 def chosen(ideas):
-    """Of each wrong idea the first in the list; all, where it may sit in one place or another."""
+    """Of each misconception the first part in the list; all, where it may sit in two places."""
     seen = set()
     for idea, answer in ideas:
         if idea not in seen or idea in IN_ONE_PLACE:

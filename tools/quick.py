@@ -191,7 +191,7 @@ def run_tests(chosen: Iterable[str], changed: set[str], until: float) -> int:
         return 1
     command = [
         *pytest_alone, "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder",
-        "-p", "tools.late_tests", "--nbval", "--nbval-sanitize-with", "tests/nbval.cfg",
+        "-p", "tools.time_limit", "--nbval", "--nbval-sanitize-with", "tests/nbval.cfg",
         *exercise_filter(changed), "-m", f"not book and not nightly{here}",
     ]  # fmt: skip
     environment = os.environ | {"ATTENTION_QUICK": f"{until} {SECONDS}", "ATTENTION_RECORD": "off"}

@@ -175,7 +175,7 @@ def difficulty(chapters, ideas):
 
 
 def tasks(chapters, ideas):
-    """Every task with its ratings, and every wrong idea that its check can name."""
+    """Every task with its ratings, and every misconception that its check can name."""
     parts, explained = [], set()
     for chapter in chapters:
         rows = ["| task | difficulty | importance | minutes | names |", "|---|--:|--:|--:|---|"]
@@ -192,7 +192,7 @@ def tasks(chapters, ideas):
 
 
 def entry(idea, misconception, explained):
-    """A wrong idea: its name, and, where it is met first, what is told to whoever has it."""
+    """A misconception: its name, and, where it is met first, what is told to whoever has it."""
     mark = "" if explained else f'<a id="idea-{idea}"></a>'
     text = "" if explained else f": {re.sub(r'([*$<])', SLASH, misconception['sentence'])}"
     return f"- {mark}{idea}, *{misconception['name']}*{text}"
@@ -214,7 +214,7 @@ class Teaching(SphinxDirective):
 
 
 class Idea(SphinxRole):
-    """{idea}`M37` is the name of a wrong idea, and leads to what is told to whoever has it."""
+    """{idea}`M37` is the name of a misconception, and leads to what is told to whoever has it."""
 
     def run(self):
         name = read_ideas(self.env.srcdir)[self.text]["name"]

@@ -21,12 +21,10 @@ from checks.differences.entries import (
 )
 from checks.differences.results import part_or_order
 from checks.feedback.blocks import both_blocks
+from checks.feedback.fitting import fitting_misconceptions, overflows
 from checks.feedback.library_errors import about_integers, about_library
-from checks.feedback.named_ideas import named_ideas, overflows
 from checks.feedback.python_errors import about_python
-from checks.feedback.shape_errors import about_shapes
-from checks.feedback.verdict import Verdict
-from checks.feedback.words import (
+from checks.feedback.sentences import (
     argument_blocks,
     argument_changed,
     broken_law_words,
@@ -38,6 +36,8 @@ from checks.feedback.words import (
     make_verdict,
     named_misconceptions,
 )
+from checks.feedback.shape_errors import about_shapes
+from checks.feedback.verdict import Verdict
 from checks.run.call import Outcome, convert, in_plain_numbers, observe
 from checks.run.compare import Difference, compare, largest_gap
 from checks.run.errors import Mistake
@@ -64,7 +64,7 @@ def explain(task: Task, trial: Trial) -> Verdict | None:
         if compared.outcome.status == Status.RAISED:
             blocks = _case_blocks(task, compared.case)
             # Where many answers are right, numbers are compared with those of mistakes alone.
-            fits = [] if task.unique else named_ideas(task, trial.compared)
+            fits = [] if task.unique else fitting_misconceptions(task, trial.compared)
             if fits:
                 return named_misconceptions(task, fits, compared.outcome, blocks)
             return _raised(task, compared.outcome, blocks)
@@ -101,7 +101,7 @@ def _wrong_result(task: Task, trial: Trial, failing: list[Compared]) -> Verdict:
     if got.changed and any(map(callable, failing[0].case.args)):
         # Between two calls of a function that it is given, the answer changed what it compares.
         return argument_changed(task, failing[0].case, got)
-    fits = named_ideas(task, trial.compared)
+    fits = fitting_misconceptions(task, trial.compared)
     if fits:
         partly = fits[0].partly
         entries = (

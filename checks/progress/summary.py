@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from checks.feedback.misconceptions import misconceptions
+from checks.feedback.sentences import place_of
 from checks.feedback.verdict import ReadingList, Table, split_read
-from checks.feedback.words import place_of
 from checks.progress.log import Note, read_notes
 from checks.status import Status
 from checks.task import Exercise, Task

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from checks.differences.entries import listed
-from checks.repair.doubtful import (
+from checks.repair.accidental_fixes import (
     GUESSED,
     are_differences,
     binds_side_by_side,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from checks.feedback.explain import ask_law
-from checks.repair.doubtful import is_vain, stays_0, turns_probe
+from checks.repair.accidental_fixes import is_vain, stays_0, turns_probe
 from checks.repair.edits import Edit, edits_of
 from checks.repair.growth import may_overfill
 from checks.repair.rewriting import Definition, definition_of, value_definition

@@ -15,7 +15,7 @@ from dataclasses import replace
 from checks import Task, Verdict
 from checks.differences.describe import capital
 from checks.feedback.misconceptions import misconceptions
-from checks.feedback.words import todo
+from checks.feedback.sentences import todo
 from checks.run.errors import Mistake
 from checks.status import Status
 from classroom.grading.grades import TaskGrade

@@ -157,7 +157,7 @@ def test_the_guide_tells_the_goals_and_the_hours_of_every_chapter(book_folder):
     assert len(list(minutes.iter("tr"))) == 2 + len(teachers_guide.read_chapters(ROOT))
 
 
-def test_every_wrong_idea_that_the_guide_mentions_is_explained_on_it(book_folder):
+def test_every_misconception_that_the_guide_mentions_is_explained_on_it(book_folder):
     guide = page(book_folder / "appendix", "guide")
     named = {href[1:] for href in guide.xpath("//a/@href[starts-with(., '#idea-')]")}
     assert len(named) > 30

@@ -42,10 +42,10 @@ def test_its_totals_are_those_of_the_tasks(shown):
     assert table[2][1:] == [total, total]
 
 
-def test_every_task_stands_beside_every_idea_and_each_leads_to_what_is_told_of_it(
+def test_every_task_stands_beside_every_misconception_and_each_leads_to_what_is_told_of_it(
     shown, book_folder
 ):
-    table = rows(shown, "every-task-by-every-wrong-idea")
+    table = rows(shown, "every-task-by-every-misconception")
     assert [row[0] for row in table] == [f"{task.id} {task.title}" for _, task in TASKS]
     for row, (_, task) in zip(table, TASKS, strict=True):
         listed = row[1].split(", ")

@@ -103,7 +103,7 @@ def test_answers_are_judged_as_in_a_notebook():
 
 
 @pytest.mark.nightly
-def test_every_wrong_idea_is_judged_as_in_a_notebook():
+def test_every_misconception_is_judged_as_in_a_notebook():
     here, there = verdicts(0)
     compare(here, there)
     assert len(there) > 2000

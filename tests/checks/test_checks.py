@@ -117,7 +117,7 @@ class TestStatuses:
         assert "KeyError" in repr(verdict)
         assert '`return nothing["weights"]`' in repr(verdict)
 
-    def test_the_same_error_as_a_wrong_idea_is_named_and_another_is_not(self):
+    def test_the_same_error_as_a_misconception_is_named_and_another_is_not(self):
         verdict = judge(SCORES, lambda q, k: q @ k)
         assert (verdict.status, verdict.misconceptions) == ("raised", ("M05",))
 
@@ -674,7 +674,7 @@ class TestWordsForWrongNumbers:
         assert verdict.misconceptions == ("M01", "M06")
         assert "Two mistakes together" in repr(verdict)
 
-    def test_an_idea_that_fits_only_where_the_answer_is_wrong_is_told_so(self):
+    def test_a_misconception_that_fits_only_where_the_answer_is_wrong_is_told_so(self):
         def answer(q, k):
             return scores(q, k) if len(q) == 2 else q @ k.T
 
@@ -682,7 +682,7 @@ class TestWordsForWrongNumbers:
         assert verdict.misconceptions == ("M01",)
         assert "Where your answer is wrong" in repr(verdict)
 
-    def test_an_idea_that_fits_one_of_two_failing_cases_is_not_told(self):
+    def test_a_misconception_that_fits_one_of_two_failing_cases_is_not_told(self):
         def answer(q, k):
             return q @ k.T if len(q) == 2 else q @ k.T + 1
 

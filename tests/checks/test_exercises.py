@@ -1,4 +1,4 @@
-"""Every exercise: the truth passes in many styles, every wrong idea is killed and named."""
+"""Every exercise: the truth passes in many styles, every misconception is killed and named."""
 
 from __future__ import annotations
 
@@ -134,15 +134,15 @@ def test_right_answers_in_five_styles_pass(name: str, task: Task, seed: int) -> 
 
 @each_task
 @each_seed
-def test_each_wrong_idea_is_killed_and_named(name: str, task: Task, seed: int) -> None:
-    assert task.wrong, f"task {task.id} knows no wrong idea"
+def test_each_misconception_is_killed_and_named(name: str, task: Task, seed: int) -> None:
+    assert task.wrong, f"task {task.id} knows no misconception"
     for wrong in task.wrong:
         unknown = set(wrong.ids) - set(misconceptions())
         assert not unknown, f"{unknown}: write it in checks/feedback/misconceptions.yml"
         with contextlib.nullcontext() if seed else names_alone():
             verdict = judge(task, wrong.answer, seed)
         assert verdict.status in (Status.WRONG, Status.RAISED, Status.NOT_UNDERSTOOD), verdict
-        if seed:  # in another draw two ideas may give the same numbers: then both are named
+        if seed:  # in another draw two of them may give the same numbers: then both are named
             assert set(verdict.misconceptions) & set(wrong.ids), verdict
         else:
             assert verdict.misconceptions == wrong.ids, verdict

@@ -189,14 +189,14 @@ def test_only_the_first_attempt_is_at_once(file):
     assert not noted(verdict("5.2", "wrong"), verdict("5.2")).standings[1].first_try
 
 
-def test_a_wrong_idea_is_overcome_when_its_task_has_passed_since_and_open_again_when_it_returns():
+def test_a_misconception_is_overcome_when_its_task_passed_since_and_open_again_when_it_returns():
     notes = [Note("5.1", "wrong", ("M01",)), Note("5.1", "wrong", ("M02",)), Note("5.1", "passed")]
     assert summary.standing(SCALING.tasks[0], "s", notes).met == {"M01": True, "M02": True}
     notes.append(Note("5.1", "wrong", ("M01",)))
     assert summary.standing(SCALING.tasks[0], "s", notes).met == {"M01": False, "M02": True}
 
 
-def test_a_wrong_idea_met_in_two_tasks_is_overcome_in_both_or_not_at_all(file):
+def test_a_misconception_met_in_two_tasks_is_overcome_in_both_or_not_at_all(file):
     progress = noted(verdict("5.1", "wrong", "M01"), verdict("5.2", "wrong", "M01"), verdict("5.1"))
     assert progress.misconceptions() == [
         {"id": "M01", "name": "no scaling", "tasks": ["5.1", "5.2"], "overcome": False}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from checks.check import grade_source
-from checks.repair.doubtful import is_vain
+from checks.repair.accidental_fixes import is_vain
 from checks.repair.edits import edits_of
 
 FOLDERS = {

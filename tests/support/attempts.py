@@ -14,7 +14,7 @@ from typing import Any
 from unittest.mock import patch
 
 from checks import Case, Task, Wrong, check
-from checks.feedback import named_ideas
+from checks.feedback import fitting
 from checks.run import trial
 from checks.run.nodes import Mapping, Node, Numbers
 from tests.support.pages import cells
@@ -182,7 +182,7 @@ def known_once() -> Iterator[None]:
     truths: dict[int, list] = {}
     ideas: dict[tuple[int, int], Any] = {}
     draw, right_outcomes = Task.draw, trial.right_outcomes
-    outcome_of = named_ideas.outcome_of
+    outcome_of = fitting.outcome_of
 
     def draw_once(task: Task, seed: int = 0, again: bool = False) -> list[Case]:
         key = (task.id, id(task.cases), id(task.reference), seed, again)
@@ -206,6 +206,6 @@ def known_once() -> Iterator[None]:
     with (
         patch.object(Task, "draw", draw_once),
         patch.object(trial, "right_outcomes", right_once),
-        patch.object(named_ideas, "outcome_of", outcome_once),
+        patch.object(fitting, "outcome_of", outcome_once),
     ):
         yield

@@ -2,7 +2,7 @@
 
     live_verdicts.py ROOT SHARE [NAME...]
 
-ROOT is the folder of the checkout, SHARE how many wrong ideas of every third task and, with two
+ROOT is the folder of the checkout, SHARE how many misconceptions of every third task and, with two
 more, how many right answers of each are tried (0: all of every task), and each NAME an exercise.
 It prints one line of JSON:
 {"6.2 right 0": [status, html], ...}. Of a task that needs torch, which a page lacks, one right

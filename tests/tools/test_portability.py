@@ -116,7 +116,7 @@ def test_a_place_in_a_loop_is_recorded_so_often_and_no_more(records):
 
 
 @pytest.mark.parametrize(
-    ("values", "unit", "room"),
+    ("values", "unit", "margin"),
     [
         ([0.471, 0.471], 0.01, math.inf),
         ([0.471, 0.472], 0.01, 3),
@@ -125,13 +125,13 @@ def test_a_place_in_a_loop_is_recorded_so_often_and_no_more(records):
         ([-5.0, 7.0], 0, -1),
     ],
 )
-def test_room_is_counted_in_spreads(values, unit, room):
-    assert compare.room_of(values, unit) == pytest.approx(room)
+def test_a_margin_is_counted_in_spreads(values, unit, margin):
+    assert compare.margin_of(values, unit) == pytest.approx(margin)
 
 
-def test_a_number_far_above_its_bound_has_room_although_it_varies():
+def test_a_number_far_above_its_bound_has_margin_although_it_varies():
     same = [{"values": [x - 0.1], "ratios": [math.log(x / 0.1)]} for x in (1.95, 2.25)]
-    assert compare.room_of([1.85, 2.15], 0) < compare.ROOM < compare.room(same)
+    assert compare.margin_of([1.85, 2.15], 0) < compare.MARGIN < compare.margin(same)
 
 
 def test_a_setting_that_computes_the_same_bits_is_not_run_and_that_is_said(monkeypatch):
@@ -197,7 +197,7 @@ def test_what_only_this_processor_gives_fails_elsewhere_unless_the_page_says_so(
     assert ignored.passes
     assert bound.passes, "a bound far from the error"
     assert 0 < bound.difference < 0.1, "and the difference is told"
-    assert bound.room > compare.ROOM
+    assert bound.margin > compare.MARGIN
 
 
 @pytest.mark.nightly
@@ -208,7 +208,7 @@ def test_a_training_is_rounded_differently_on_any_processor(folder):
     assert far.passes
     assert not near.passes
     assert not near.failed
-    assert "too little room" in compare.verdict(near)
+    assert "too small a margin" in compare.verdict(near)
 
 
 def test_the_table_names_the_page_the_cell_and_the_verdict():
@@ -217,7 +217,7 @@ def test_the_table_names_the_page_the_cell_and_the_verdict():
     assert r"| chapters/05.md | 3 | `x \| y` | 2e-01 | 7 | **sse4**: the output differs |" in text
     assert "| chapters/06.md | all 1 |" in text
     assert not cell.passes
-    assert dataclasses.replace(cell, failed={}, room=11).passes
+    assert dataclasses.replace(cell, failed={}, margin=11).passes
 
 
 def test_a_page_that_is_not_there_is_refused_and_the_right_form_is_shown(monkeypatch, capsys):

@@ -126,7 +126,7 @@ def test_what_has_not_started_in_time_is_left_out_and_counted_at_the_end(tmp_pat
             "def test_late(): assert False\n"
         )
     command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile",
-               "-p", "tools.late_tests", "-p", "no:cacheprovider", str(tmp_path)]  # fmt: skip
+               "-p", "tools.time_limit", "-p", "no:cacheprovider", str(tmp_path)]  # fmt: skip
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     last = "passed 2 of 4 selected; 2 did not start within 31 s: run make test"

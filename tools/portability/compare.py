@@ -12,7 +12,7 @@ from typing import Any
 
 from tools.portability.settings import ROOT
 
-ROOM = 10  # how often the spread between settings must fit between a number and its limit
+MARGIN = 10  # how often the spread between settings must fit between a number and its limit
 Cell = Mapping[str, Any]  # of a notebook
 Record = Mapping[str, Any]  # of tools.portability.watch
 
@@ -25,12 +25,12 @@ class CellReport:
     source: str
     failed: dict[str, str] = field(default_factory=dict)  # by setting
     difference: float = 0.0
-    room: float = math.inf
+    margin: float = math.inf
     place: str = ""
 
     @property
     def passes(self) -> bool:
-        return not self.failed and self.room >= ROOM
+        return not self.failed and self.margin >= MARGIN
 
 
 def sanitizers() -> list[tuple[re.Pattern[str], str]]:
@@ -62,19 +62,19 @@ def failure(cell: Cell, stored: Cell) -> str:
     return "the output differs from the stored one"
 
 
-def room(same: list[Record]) -> float:
+def margin(same: list[Record]) -> float:
     """How often the spread of an event fits between it and where its outcome changes.
 
-    The spread is over the settings. A comparison has the larger of two rooms, that of differences
+    The spread is over the settings. A comparison has the larger of two margins, that of differences
     and that of ratios: 2.0 and 2.3 are far above 0.1 although they are not close to each other.
     """
     kinds = [kind for kind in ("values", "ratios") if all(record.get(kind) for record in same)]
-    return max(min(map(room_of, zip(*(record[kind] for record in same), strict=True),
+    return max(min(map(margin_of, zip(*(record[kind] for record in same), strict=True),
                        repeat(same[0].get("unit", 0)))) for kind in kinds)  # fmt: skip
 
 
-def room_of(values: Sequence[float], unit: float) -> float:
-    """Return the room of one number, by setting, before it crosses 0 or is rounded differently."""
+def margin_of(values: Sequence[float], unit: float) -> float:
+    """Return the margin of one number, by setting, before it crosses 0 or rounds differently."""
     spread = max(values) - min(values)
     if spread == 0 or not math.isfinite(spread):
         return math.inf
@@ -108,8 +108,8 @@ def reports(
         if "nbval-ignore-output" in tags and same[0].get("unit"):
             continue  # the page says that these numbers are those of one processor
         report.difference = max(report.difference, difference(same))
-        if (distance := room(same)) < report.room:
-            report.room, report.place = distance, f"line {place}: {spelled(same)}"
+        if (distance := margin(same)) < report.margin:
+            report.margin, report.place = distance, f"line {place}: {spelled(same)}"
     return result
 
 
@@ -128,9 +128,9 @@ def difference(same: list[Record]) -> float:
     return max(spreads) / scale if scale else 0.0
 
 
-def times(room: float) -> str:
-    """Write a room for the table."""
-    return "any" if room > 999 else f"{room:.0f}"
+def times(margin: float) -> str:
+    """Write a margin for the table."""
+    return "any" if margin > 999 else f"{margin:.0f}"
 
 
 def verdict(cell: CellReport) -> str:
@@ -138,7 +138,7 @@ def verdict(cell: CellReport) -> str:
     if cell.failed:
         return "; ".join(f"**{setting}**: {reason}" for setting, reason in cell.failed.items())
     if not cell.passes:
-        return f"**too little room**: {ROOM} times the spread is required; {cell.place}"
+        return f"**too small a margin**: {MARGIN} times the spread is required; {cell.place}"
     return "passes"
 
 
@@ -149,12 +149,12 @@ def row(*entries: str) -> str:
 
 def table(pages: Mapping[str, list[CellReport]]) -> str:
     """Write each cell whose numbers differ between settings, page by page."""
-    lines = ["| page | cell | first line | largest difference | room | verdict |",
+    lines = ["| page | cell | first line | largest difference | margin | verdict |",
              "|---|--:|---|--:|--:|---|"]  # fmt: skip
     for page, cells in pages.items():
         differing = [cell for cell in cells if cell.difference or not cell.passes]
         lines += [row(page, str(cell.number), f"`{cell.source[:50]}`", f"{cell.difference:.0e}",
-                      times(cell.room), verdict(cell)) for cell in differing]  # fmt: skip
+                      times(cell.margin), verdict(cell)) for cell in differing]  # fmt: skip
         if not differing:
             lines.append(row(page, f"all {len(cells)}", "", "0", "any", "passes"))
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The words of a verdict: a function for each thing to tell a learner about an answer."""
+"""The sentences of a verdict: a function for each thing to tell a learner about an answer."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from checks.differences.describe import capital
 from checks.differences.entries import listed
 from checks.feedback.blocks import Shown, value_block
+from checks.feedback.fitting import Fit, lead_words
 from checks.feedback.misconceptions import Misconception, misconceptions
-from checks.feedback.named_ideas import Fit, lead_words
 from checks.feedback.verdict import Verdict, place_of
 from checks.run import call
 from checks.run.call import Outcome, argument_names

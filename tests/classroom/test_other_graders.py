@@ -20,7 +20,7 @@ from checks.notebook import AnswerError, exercise
 from classroom.handing_out.release import release
 from classroom.provided import exercise_named
 from tests.classroom.submissions import CLASS, EXERCISE, RIGHT, filled_in
-from tools.engines import GUIDE, MARKERS, NAMES, RESULTS, TASKS, markdown, should_get
+from tools.other_graders import GUIDE, MARKERS, NAMES, RESULTS, TASKS, markdown, should_get
 
 # Runs notebooks in one IPython, and prints for each what every cell with points came to.
 RUN = """

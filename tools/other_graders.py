@@ -24,8 +24,8 @@ from classroom.provided import exercise_named
 from tests.classroom.submissions import CLASS, EXERCISE, Submission, filled_in
 
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS, GUIDE = ROOT / "tests/classroom/engines.json", ROOT / "appendix/guide.md"
-MARKERS = "<!-- engines: made by tools/engines.py -->", "<!-- end of engines -->"
+RESULTS, GUIDE = ROOT / "tests/classroom/other_graders.json", ROOT / "appendix/guide.md"
+MARKERS = "<!-- other graders: made by tools/other_graders.py -->", "<!-- end of other graders -->"
 TASKS = {task.id: task for task in exercise_named(EXERCISE).tasks}
 NAMES = {task.id: task.name for task in TASKS.values()}
 

@@ -50,7 +50,7 @@ def has_nan(numbers: Numbers) -> bool:
     return values is not None and values.dtype.kind in "fc" and bool(np.isnan(values).any())
 
 
-def named_ideas(task: Task, compared: Sequence[Compared]) -> list[Fit]:
+def fitting_misconceptions(task: Task, compared: Sequence[Compared]) -> list[Fit]:
     """The misconceptions that fit best: on every case if there are such, and the closest ones."""
     # Most misconceptions part from the answer at its first mistake, and need no other case.
     failing_first = sorted(compared, key=lambda case: case.same)
@@ -65,7 +65,7 @@ def named_ideas(task: Task, compared: Sequence[Compared]) -> list[Fit]:
 
 
 def _yes_or_no(compared: Sequence[Compared]) -> bool:
-    """Whether an answer is True or False: where it is wrong, all ideas that are wrong agree."""
+    """Whether an answer is True or False: where it is wrong, all wrong ones agree."""
     values = [seen.truth.value and seen.truth.value.as_numbers() for seen in compared]
     return all(value and value.kind == "bool" and value.shape == () for value in values)
 
@@ -105,7 +105,9 @@ def _overflowing_too(task: Task, compared: Sequence[Compared]) -> list[Fit]:
     finite = [seen for seen in compared if not overflows(seen)]
     if not over or all(seen.same for seen in finite):
         return []
-    firsts = [fit for fit in named_ideas(task, finite) if fit.everywhere and not fit.partly]
+    firsts = [
+        fit for fit in fitting_misconceptions(task, finite) if fit.everywhere and not fit.partly
+    ]
     seconds = [
         wrong for wrong in task.wrong
         if len(wrong.ids) == 1 and _overflows_there(wrong, task, over, finite)
