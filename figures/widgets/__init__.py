@@ -1,4 +1,4 @@
-"""Interactive figures: widgets in a notebook, and in the book the same without a kernel.
+"""Interactive figures: widgets in a notebook, which run without a kernel in the book.
 
 A figure is a pair, `name.py` with its state and `name.js` with its arithmetic and its looks; a long
 module has parts of its own, `name_part.js`.
