@@ -9,8 +9,8 @@ SHELL := bash
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8000
-# The tests of a class wait for their sandboxes most of the time: two processes more than processors.
-WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
+# The tests wait a fifth of their time, for browsers and kernels: one process more than processors.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 PAPER ?= a4
 NOT_HERE := $(if $(filter Linux,$(shell uname)),,and not linux)
 BIN := .venv/bin
