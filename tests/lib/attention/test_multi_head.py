@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch import nn
 
-from lib.attention.heads import merge_heads, split_heads
 from lib.attention.multi_head import MultiHeadAttention
 
 
@@ -71,16 +70,3 @@ def test_a_map_that_is_watched_or_replaced_is_called():
     hook.remove()
     ours.value = nn.Sequential(ours.value, nn.Tanh())
     assert not torch.allclose(ours(x).output, before)
-
-
-def test_merging_undoes_splitting_and_heads_hold_neighbouring_features():
-    x = torch.arange(2 * 5 * 6.0).reshape(2, 5, 6)
-    parts = split_heads(x, 3)
-    assert parts.shape == (2, 3, 5, 2)
-    assert torch.equal(parts[:, 1], x[..., 2:4])
-    assert torch.equal(merge_heads(parts), x)
-
-
-def test_heads_that_do_not_divide_the_width_are_refused():
-    with pytest.raises(ValueError, match="divisible by `heads`; got 15 and 4"):
-        MultiHeadAttention(15, 4)

@@ -1,22 +1,17 @@
-"""Heads are recorded, changed and scored as loops and hand-made models say they should be."""
+"""Heads are recorded and changed as loops and hand-made models say they should be."""
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch import nn
 
-from lib.interpretability import head_scores, interventions, linear_probes, same_output
+from lib.interpretability import interventions
 from lib.models.attention_only import AttentionOnly
 from lib.models.config import Config
 from lib.models.gpt2 import GPT2
 from lib.pretrained.minilm import load_minilm
-from lib.seeds import generator
 from lib.shapes import AttentionOutput, ShapeError
 
 SMALL = Config(vocab_size=61, context_length=23, d_model=35, heads=5, layers=3)
@@ -245,151 +240,3 @@ def test_a_gradient_flows_through_an_intervention(bare):
     slope = bare.layers[0].value.weight.grad  # (d_model, d_model)
     assert slope[14:21].abs().max() == 0
     assert slope[:14].abs().min() > 0
-
-
-# Scores.
-
-
-def tables(seed: int, *shape: int) -> np.ndarray:
-    scores = np.tril(generator("tables", seed).random(shape))
-    return scores / scores.sum(-1, keepdims=True)
-
-
-@given(st.lists(st.integers(0, 3), min_size=2, max_size=9))
-def test_the_places_of_an_induction_head_are_those_behind_earlier_equals(text):
-    places = head_scores.after_same(np.array(text))
-    for i in range(len(text)):
-        for j in range(len(text)):
-            assert places[i, j] == (1 <= j <= i and text[j - 1] == text[i])
-
-
-def test_scores_equal_loops_over_every_table():
-    weights = tables(0, 2, 3, 11, 11)  # (batch, head, query, key)
-    text = generator(1).integers(0, 5, (2, 11))
-    stripe = head_scores.induction_score(weights, text[:, None])
-    before, sink = head_scores.previous_token_score(weights), head_scores.sink_score(weights)
-    assert stripe.shape == before.shape == sink.shape == (2, 3)
-    for b in range(2):
-        for h in range(3):
-            a, on = weights[b, h], []
-            for i in range(11):
-                keys = [j for j in range(1, i + 1) if text[b, j - 1] == text[b, i]]
-                if keys:
-                    on.append(sum(a[i, j] for j in keys))
-            assert stripe[b, h] == pytest.approx(sum(on) / len(on))
-            assert before[b, h] == pytest.approx(sum(a[i, i - 1] for i in range(1, 11)) / 10)
-            assert sink[b, h] == pytest.approx(sum(a[i, 0] for i in range(1, 11)) / 10)
-
-
-def test_scores_are_the_same_in_torch():
-    weights, text = tables(0, 2, 3, 11, 11), generator(1).integers(0, 5, (2, 11))
-    in_torch = torch.from_numpy(weights)
-    scores = head_scores.induction_score(in_torch, torch.from_numpy(text)[:, None])
-    assert (
-        np.abs(scores.numpy() - head_scores.induction_score(weights, text[:, None])).max() < 1e-12
-    )
-    for score in (head_scores.previous_token_score, head_scores.sink_score):
-        assert np.abs(score(in_torch).numpy() - score(weights)).max() < 1e-12
-
-
-def test_perfect_heads_score_one_and_each_other_nothing():
-    text = np.array([4, 9, 1, 7, 3, 9, 1, 7, 3])
-    stripe = np.eye(9)
-    stripe[5:] = 0
-    stripe[range(5, 9), range(2, 6)] = 1  # period 4: three places back
-    before = np.eye(9, k=-1)
-    before[0, 0] = 1
-    assert head_scores.induction_score(stripe, text) == 1
-    assert head_scores.previous_token_score(before) == 1
-    assert (
-        head_scores.induction_score(before, text) == head_scores.previous_token_score(stripe) == 0
-    )
-
-
-def test_a_text_without_a_repetition_has_no_score():
-    with pytest.raises(ValueError, match="must mark at least one position"):
-        head_scores.induction_score(tables(0, 5, 5), np.arange(5))
-
-
-# Other weights with the same output.
-
-
-def test_unseen_changes_change_neither_output_nor_sum_and_there_are_as_many_as_can_be():
-    values = generator("values").normal(size=(11, 3))
-    changes = same_output.null_space(values)
-    assert changes.shape == (7, 11)
-    assert np.abs(changes @ values).max() < 1e-12
-    assert np.abs(changes.sum(1)).max() < 1e-12
-    assert np.abs(changes @ changes.T - np.eye(7)).max() < 1e-12
-    assert same_output.null_space(values[:4]).shape == (0, 4)
-    flat = np.outer(np.arange(11.0), [1.0, 2.0, -1.0])  # three columns, one direction
-    assert same_output.null_space(flat).shape == (9, 11)
-
-
-def test_the_hand_example_has_the_two_ends_of_its_range():
-    values = np.array([[6.0, 0.0], [0.0, 6.0], [6.0, 6.0], [0.0, 0.0]])
-    weights = np.array([1 / 3, 1 / 4, 1 / 4, 1 / 6])
-    least = same_output.other_weights(weights, values, np.array([1.0, 0.0, 0.0, 0.0]))
-    most = same_output.other_weights(weights, values, np.array([-1.0, 0.0, 0.0, 0.0]))
-    wanted = [
-        [Fraction(1, 12), 0, Fraction(1, 2), Fraction(5, 12)],
-        [Fraction(1, 2), Fraction(5, 12), Fraction(1, 12), 0],
-    ]
-    assert np.abs([least, most] - np.array(wanted, dtype=float)).max() < 1e-9
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_a_twin_has_the_same_output_and_at_most_d_v_plus_one_weights(seed):
-    rng = generator("twin", seed)
-    values, weights = rng.normal(size=(29, 5)), rng.dirichlet(np.ones(29))
-    cost = np.eye(29)[weights.argmax()]
-    other = same_output.other_weights(weights, values, cost)
-    assert other.min() >= 0
-    assert other.sum() == pytest.approx(1)
-    assert np.abs((other - weights) @ values).max() < 1e-7
-    assert (other > 1e-9).sum() <= 6
-    assert other @ cost < weights @ cost - 0.01
-
-
-def test_a_row_at_a_corner_has_no_twin():
-    corner = np.eye(7)[2]
-    values = np.vstack([np.cos(np.arange(7)), np.sin(np.arange(7))]).T  # on a circle
-    assert np.abs(same_output.other_weights(corner, values, corner) - corner).max() < 1e-7
-
-
-def test_a_twin_needs_one_value_and_one_cost_for_each_weight(bare_calls):
-    with pytest.raises(ShapeError, match=r"one weight, one value and one cost.*values \(5, 2\)"):
-        same_output.other_weights(np.full(4, 0.25), np.zeros((5, 2)), np.zeros(4))
-
-
-# Probes.
-
-
-def test_the_probe_is_scikit_learns_ridge():
-    from sklearn.linear_model import Ridge
-
-    rng = generator("ridge")
-    x, y, new = rng.normal(size=(13, 17)), rng.normal(size=(13, 2, 3)), rng.normal(size=(5, 17))
-    scale = ((x - x.mean(0)) ** 2).sum() / 13
-    theirs = Ridge(alpha=0.7 * scale).fit(x, y.reshape(13, 6)).predict(new).reshape(5, 2, 3)
-    assert np.abs(linear_probes.ridge(x, y, new, decay=0.7) - theirs).max() < 1e-9
-
-
-def test_an_example_is_answered_by_the_groups_that_it_is_not_in():
-    rng = generator("held out")
-    x, y = rng.normal(size=(11, 3)), rng.normal(size=(11, 2))
-    groups = np.array(list("aabbbcddeff"))
-    answers = linear_probes.predict_held_out(x, y, groups)
-    for i in range(11):
-        others = [j for j in range(11) if groups[j] != groups[i]]
-        by_hand = linear_probes.ridge(x[others], y[others], x[i : i + 1])
-        assert np.abs(answers[i] - by_hand[0]).max() < 1e-12
-    changed = y.copy()
-    changed[2:5] += 9.0
-    assert np.array_equal(linear_probes.predict_held_out(x, changed, groups)[2:5], answers[2:5])
-
-
-def test_vectors_that_are_all_equal_tell_nothing():
-    y = np.eye(2)[[0, 1, 1, 1]]
-    answers = linear_probes.ridge(np.ones((4, 3)), y, np.ones((2, 3)))
-    assert np.array_equal(answers, np.tile(y.mean(0), (2, 1)))
