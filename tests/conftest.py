@@ -1,5 +1,6 @@
 """What the tests share: a browser, and the book as its readers meet it."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -16,6 +17,8 @@ from playwright.sync_api import Browser, sync_playwright
 from book.build.local_browser import chromium, served
 
 ROOT = Path(__file__).resolve().parents[1]
+# Half of the time to collect went into looking for garbage among modules and tests that stay.
+gc.disable()
 # What a test checks is no learner's work; tests of the record itself say where it lies.
 os.environ.setdefault("ATTENTION_RECORD", "off")
 
@@ -90,6 +93,12 @@ def bare_lib() -> Iterator[None]:
     """Train with lib as a page does: to check each shape of each step takes a third of the time."""
     with without_shape_checks():
         yield
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage from here on, and only among what the tests themselves leave."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2811,7 +2811,7 @@ SLIPS = {
 }  # fmt: skip
 
 
-EACH_DAY = 3  # every third slip is judged in each run, all by night
+EACH_DAY = 5  # every fifth slip is judged in each run, all by night
 
 
 @pytest.mark.filterwarnings("ignore")
