@@ -6,23 +6,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from lib.attention import masks
 from lib.attention.dot_product import attend
 from lib.attention.fused import fused
-
-BATCH, HEADS, D_K, D_V = 2, 3, 5, 7
-
-
-def random(*shape: int) -> torch.Tensor:
-    return torch.randn(*shape, dtype=torch.float64)
-
-
-def projected(queries: int, keys: int) -> tuple[torch.Tensor, ...]:
-    torch.manual_seed(queries + keys)
-    return (random(BATCH, HEADS, queries, D_K), random(BATCH, HEADS, keys, D_K),
-            random(BATCH, HEADS, keys, D_V))  # fmt: skip
+from tests.support.attention_inputs import BATCH, D_K, D_V, HEADS, numbers_held, projected, random
 
 
 @given(st.integers(1, 13), st.integers(0, 11), st.booleans(), st.booleans())
@@ -46,24 +34,6 @@ def test_a_query_that_may_attend_to_nothing_gets_zeros_as_from_attend():
     mask[3] = False
     torch.testing.assert_close(fused(q, k, v, mask).output, attend(q, k, v, mask).output)
     assert not fused(q, k, v, mask).output[..., 3, :].any()
-
-
-def numbers_held(call) -> int:
-    """How many numbers the largest tensor held that an operator made inside the call."""
-
-    class Largest(TorchDispatchMode):
-        size = 0
-
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            made = func(*args, **(kwargs or {}))
-            for tensor in made if isinstance(made, tuple) else (made,):
-                if isinstance(tensor, torch.Tensor):
-                    self.size = max(self.size, tensor.numel())
-            return made
-
-    with Largest() as largest:
-        call()
-    return largest.size
 
 
 @pytest.mark.parametrize("leading", [(), (HEADS,), (BATCH, HEADS)], ids=str)

@@ -4,35 +4,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from lib.attention.dot_product import attend
 from lib.attention.grouped import grouped
 from lib.shapes import ShapeError
-
-BATCH, HEADS, D_K, D_V = 2, 3, 5, 7
-
-
-def random(*shape: int) -> torch.Tensor:
-    return torch.randn(*shape, dtype=torch.float64)
-
-
-def numbers_held(call) -> int:
-    """How many numbers the largest tensor held that an operator made inside the call."""
-
-    class Largest(TorchDispatchMode):
-        size = 0
-
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            made = func(*args, **(kwargs or {}))
-            for tensor in made if isinstance(made, tuple) else (made,):
-                if isinstance(tensor, torch.Tensor):
-                    self.size = max(self.size, tensor.numel())
-            return made
-
-    with Largest() as largest:
-        call()
-    return largest.size
+from tests.support.attention_inputs import BATCH, D_K, D_V, HEADS, numbers_held, random
 
 
 @given(

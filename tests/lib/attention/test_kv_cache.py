@@ -9,18 +9,7 @@ from lib.attention import masks
 from lib.attention.dot_product import attend
 from lib.attention.kv_cache import KeyValueCache
 from lib.shapes import ShapeError
-
-BATCH, HEADS, D_K, D_V = 2, 3, 5, 7
-
-
-def random(*shape: int) -> torch.Tensor:
-    return torch.randn(*shape, dtype=torch.float64)
-
-
-def projected(queries: int, keys: int) -> tuple[torch.Tensor, ...]:
-    torch.manual_seed(queries + keys)
-    return (random(BATCH, HEADS, queries, D_K), random(BATCH, HEADS, keys, D_K),
-            random(BATCH, HEADS, keys, D_V))  # fmt: skip
+from tests.support.attention_inputs import BATCH, D_K, D_V, HEADS, projected
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=6))
