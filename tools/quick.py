@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 70  # from the start, lint included, until the last test may begin
 RULES = "tests/test_rules.py"
-TEXTS = ("tests/book/test_notebooks.py", "tests/book/test_appendix.py",
+TEXTS = ("tests/book/test_page.py", "tests/book/test_notebooks.py", "tests/book/test_appendix.py",
          *(f"tests/chapters/test_{name}.py" for name in ("quizzes", "style", "sizes")))  # fmt: skip
 EXERCISES = "tests/checks/test_exercises.py"
 PAGES = ("chapters", "exercises", "appendix")

@@ -29,6 +29,7 @@ FILES = {
     "tests/lib/test_attention.py": "import lib.attention\n",
     "tests/lib/test_vectors.py": "import lib.vectors\n",
     "tests/figures/test_grid.py": "from figures import grid\n",
+    "tests/book/test_page.py": "",
     "tests/book/test_notebooks.py": "",
     "tests/chapters/test_quizzes.py": "",
     "tests/chapters/test_sizes.py": "",
@@ -66,6 +67,7 @@ def test_a_module_runs_its_tests_first_then_what_imports_it_near_before_far(sele
 def test_a_sentence_runs_the_tests_of_texts_and_executes_no_notebook(selected):
     texts = [
         "tests/test_rules.py",
+        "tests/book/test_page.py",
         "tests/book/test_notebooks.py",
         "tests/chapters/test_quizzes.py",
         "tests/chapters/test_sizes.py",

@@ -1,4 +1,4 @@
-"""The part of matplotlib that the course's figures use, where there is no matplotlib.
+"""The part of matplotlib that the course's figures need, written for the browser.
 
 The figures of the course are drawn by their own modules, which call matplotlib; a page has no
 matplotlib, whose compiled parts nobody offers for it, so these few classes stand in for it. They
