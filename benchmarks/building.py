@@ -118,7 +118,7 @@ def measure(test: bool) -> dict:
     with TemporaryDirectory() as name:
         folder = Path(name).resolve()
         copy_of_the_tree(folder)
-        result["seconds"]["book"] = make("book", folder)
+        result["seconds"] |= {key: make("book", folder) for key in ("book", "book again")}
         with drafting(folder):
             result["seconds"]["draft"] = median(edit(folder, number) for number in range(5))
     order = sorted(pages(), key=lambda page: page.with_suffix(".ipynb").stat().st_size)[::-1]

@@ -53,4 +53,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
+    sys.stdout.flush()
+    os._exit(0)  # to take apart all that was read would take three seconds more

@@ -18,17 +18,17 @@ FONTS = ("source-serif-4-*latin*-wght-*.woff2", "source-sans-3-*latin*-wght-norm
 # The pinned theme still writes each of these.
 THEME_FIXES = [  # (what the theme writes, what the page needs)
     # 1.6 MB of script that draws again the icons that the web font has already drawn.
-    (r'\s*<script[^>]* src="[^"]*scripts/fontawesome\.js[^"]*"></script>', ""),
+    (r'<script[^>]* src="[^"]*scripts/fontawesome\.js[^"]*"></script>\s*', ""),
     # 97 kB of script that a page needs last would come before its fonts.
-    (r'\s*<link rel="preload" as="script"[^>]*>', ""),
+    (r'<link rel="preload" as="script"[^>]*>\s*', ""),
     # Nothing is searched but on the search page, and that asks for the index itself.
     (r'(<meta name="docsearch:version"[^>]*>)(?:\s*<script src="[^"]*"></script>){3}', r"\1"),
     # A script that waits lets the page be painted first; the options are read as the page is.
     (r'<script (src="[^"]*(?<!documentation_options)\.js\b[^"]*"></script>)', r"<script defer \1"),
     # What changes the search comes after it, and before the index, whose coming starts it.
     (
-        r'(?s)(\s*<script type="module" src="_static/search\.js[^>]*></script>)'
-        r'(.*?)(\s*<script defer src="searchindex\.js"></script>)',
+        r'(?s)(<script type="module" src="_static/search\.js[^>]*></script>\s*)'
+        r'(.*?)(<script defer src="searchindex\.js"></script>)',
         r"\2\1\3",
     ),
     # A dark page is painted dark at once, and not when the theme's script has come.

@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import subprocess
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from book.extensions import live
+from book.live import front_end
 from book.live.build import build_live
 from book.live.page import language_model as page
 from book.live.page import patterns
@@ -299,7 +301,8 @@ class App:
     """As much of Sphinx as the extension asks."""
 
     def __init__(self, model):
-        self.live_model, self.live_script, self.live_cells = model, "live-1.js", {}
+        self.live = SimpleNamespace(script="live-1.js", model=model)
+        self.live_cells = {}
         self.files = []
         self.add_js_file = self.add_css_file = lambda name, **_: self.files.append(name)
 
@@ -315,12 +318,12 @@ def test_a_book_without_the_model_does_not_speak_of_it(model):
     assert ("live.css" in app.files) is bool(model)
 
 
-def test_the_model_is_laid_in_under_its_digest_or_its_absence_is_told(tmp_path, monkeypatch):
+def test_the_model_is_laid_in_under_its_digest_if_it_is_installed(tmp_path, monkeypatch):
     source = tmp_path / "installed"
     source.write_bytes(b"weights")
-    monkeypatch.setattr(live, "installed_file", lambda: source)
+    monkeypatch.setattr(front_end, "installed_file", lambda: source)
     for _ in range(2):  # a second build finds it there
-        model = live.lay_in_model(tmp_path / "model")
+        model = front_end.lay_in_model(tmp_path / "model")
         assert model == {
             "file": f"smollm2-{smollm2.SHA256[:10]}.gguf",
             "bytes": 7,
@@ -331,12 +334,5 @@ def test_the_model_is_laid_in_under_its_digest_or_its_absence_is_told(tmp_path, 
     def absent():
         raise FileNotFoundError("SmolLM2 is not installed. Run: pip")
 
-    messages = []
-    monkeypatch.setattr(live, "installed_file", absent)
-    monkeypatch.setattr(
-        live.logging,
-        "getLogger",
-        lambda name: type("L", (), {"info": lambda self, *words: messages.append(words)})(),
-    )
-    assert live.lay_in_model(tmp_path / "none") is None
-    assert "is not installed" in str(messages)
+    monkeypatch.setattr(front_end, "installed_file", absent)
+    assert front_end.lay_in_model(tmp_path / "none") is None

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from book.extensions.live import chapters
+from book.live.front_end import chapters
 from book.live.others import other_answers, write_others
 from checks import Task, grade_source
 from tests.conftest import without_shape_checks

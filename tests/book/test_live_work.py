@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from docutils import nodes
 
-from book.extensions.live import chapters
+from book.live.front_end import chapters
 from checks.check import judge
 from checks.progress.log import Note
 from checks.progress.summary import all_exercises, standing
