@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -84,7 +84,15 @@ def _wrong(task: Task, trial: Trial, answer: Any, source: str) -> Verdict | None
     mistake = explain(task, trial)
     if not mistake:
         return None
-    return _with_library(task, trial, answer, _with_place(task, trial, answer, mistake, source))
+    mistake = _with_place(task, trial, answer, mistake, source)
+    numbers = list(_numbers(seen for seen in trial.compared if not seen.same))
+    mistake = replace(mistake, sentences=(*mistake.sentences, *numbers[:1]))
+    return _with_library(task, trial, answer, mistake)
+
+
+def _numbers(compared: Iterable[Compared]) -> Iterator[str]:
+    """The numbers behind what was measured, each once."""
+    yield from dict.fromkeys(seen.outcome.note for seen in compared if seen.outcome.note)
 
 
 @quiet()
@@ -208,7 +216,7 @@ def _coarse_dtypes(trial: Trial) -> list[str]:
 
 def _notes(task: Task, answer: Any, trial: Trial) -> Iterator[str]:
     """What a right answer is told besides."""
-    yield from dict.fromkeys(seen.outcome.note for seen in trial.compared if seen.outcome.note)
+    yield from _numbers(trial.compared)
     other = other_trial(task, answer, trial)
     wrong = (compared for compared in (other.compared if other else ()) if not compared.same)
     if first := next(wrong, None):

@@ -170,7 +170,7 @@ def train_on_stories(answer: Any, count: int, seed: int) -> Any:
 
 
 def known_and_new(sample: Callable, count: int, seed: int) -> tuple[Any, Any]:
-    """Sample the stories to train on, and 500 new ones."""
+    """Sample the stories to train on, and 500 to measure with."""
     import torch
 
     rng = torch.Generator().manual_seed(seed)
@@ -210,8 +210,8 @@ def small_model() -> Any:
                 for layer in (self.query, self.key, self.value)
             )
             scores = q @ k.mT / 4**0.5
-            hidden = torch.ones_like(scores).triu(1) == 1
-            output = scores.masked_fill(hidden, -torch.inf).softmax(-1) @ v
+            later = torch.ones_like(scores).triu(1) == 1
+            output = scores.masked_fill(later, -torch.inf).softmax(-1) @ v
             return self.next_word(x + output.transpose(1, 2).flatten(2))
 
     return SmallModel()

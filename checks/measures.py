@@ -18,6 +18,9 @@ from checks.drivers import known_and_new, small_model, tiny_stories
 from checks.task import Measured
 
 TINY_BOUND = (math.log(5) + math.log(6)) / 10
+TINY_WORDS = (
+    "Mia Ben Ana Tom Eva Sam red blue green black white ball box cup hat key book has a . The is"
+)
 MOST_COMPARED = 5_000  # letters of a paragraph, which are looked for in the whole text
 SHORT_BOUND = sum(math.log(count) for _, count in SENTENCE[1:]) / 10
 
@@ -44,13 +47,29 @@ def trained_model(handed: Any, count: int, seed: int) -> Any:
 
     with torch.no_grad():
         logits = model(new[:, :-1])
+        start = losses(small_model()(new[:, :-1]), new).mean().item()
     words = {
         "old gradients": handed["old gradients"],
         "parameters": handed["parameters"],
         **state_of(logits, new, handed["stories"] == "a few", TINY_BOUND),
     }
-    loss = losses(logits, new).mean().item()
-    return Measured(words, f"The loss on 500 new stories is {loss:.2f}; {bound_words(TINY_BOUND)}")
+    change = fallen(start, losses(logits, new).mean().item(), TINY_BOUND)
+    return Measured(words, f"{change} Your model now writes: {' '.join(story_of(model, seed))}")
+
+
+def story_of(model: Any, seed: int) -> list[str]:
+    """Sample a story, word by word, that begins with the first name."""
+    import torch
+
+    rng = torch.Generator().manual_seed(seed)
+    ids = torch.zeros(1, 1, dtype=torch.int64)
+    with torch.no_grad():
+        for _ in range(10):
+            chances = (
+                model(ids)[:, -1].softmax(-1).nan_to_num(1.0)
+            )  # any word, of one without sense
+            ids = torch.cat((ids, torch.multinomial(chances, 1, generator=rng)), dim=1)
+    return [TINY_WORDS.split()[i] for i in ids[0]]
 
 
 def model_with(state: Any) -> Any:
@@ -88,13 +107,16 @@ def own_model(handed: Any, count: int, seed: int) -> Any:
         "later tokens": "hidden" if moved < 1e-3 else "seen",
         **state_of(trained, new, known.min().item() < SHORT_BOUND / 2, SHORT_BOUND),
     }
-    fallen = f"The loss on 500 new stories fell from {start:.2f} to {end:.2f}"
-    return Measured(words, f"{fallen}; {bound_words(SHORT_BOUND)}")
+    return Measured(words, fallen(start, end, SHORT_BOUND))
 
 
-def bound_words(bound: float) -> str:
-    """The bound of a text made by rules, as the end of a sentence."""
-    return f"the lower bound is {bound:.2f} nats."
+def fallen(start: float, end: float, bound: float) -> str:
+    """What training did to the loss, beside the least that it can be."""
+    went = "fell" if end < start else "went"
+    return (
+        f"The loss on 500 freshly drawn stories {went} from {start:.2f} with random parameters to "
+        f"{end:.2f}; the lower bound is {bound:.2f} nats."
+    )
 
 
 def as_logits(handed: Any, stories: Any) -> Any:
@@ -119,7 +141,7 @@ def state_of(logits: Any, new: Any, few: bool, bound: float) -> dict[str, str]:
     better = "no better than chance" if place.startswith("not below") else "the next word"
     return {
         "predicts": "the word that it reads" if copied else better,
-        "loss on new stories": place,
+        "loss on freshly drawn stories": place,
         "by heart": "some stories" if few and loss > bound + 0.1 else "none",
     }
 

@@ -515,7 +515,7 @@ def train(model, stories, *, steps=80, rate=0.01, batch=64, few=None, shift=1, s
 
 
 def training_cases(rng):
-    return [Case((1000, int(rng.integers(1000))), about="1,000 stories, and 500 new ones")]
+    return [Case((1000, int(rng.integers(1000))), about="1,000 stories, and 500 freshly drawn")]
 
 
 def trained_with(**changes):

@@ -132,7 +132,7 @@ TRAIN_WRONG = [
 
 
 def training_cases(rng):
-    about = "2,000 stories of 11 tokens, ids below 15, and 500 new ones"
+    about = "2,000 stories of 11 tokens, ids below 15, and 500 freshly drawn"
     return [Case((2000, int(rng.integers(1000))), about=about)]
 
 

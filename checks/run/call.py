@@ -42,7 +42,7 @@ class Outcome:
     value: Any = None
     mistake: Mistake | None = None
     changed: tuple[str, ...] = ()
-    note: str = ""  # the numbers behind what was measured, for a learner who has passed
+    note: str = ""  # the numbers behind what was measured, for the learner
 
 
 def seconds_for(task: Task) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import re
 import textwrap
 from dataclasses import replace
 from importlib.resources import files
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 import torch
 
-from checks import drivers, measures
+from checks import drivers, judge, measures
 from lib.seeds import set_seed
 from tests.support.pages import names_of
 from tests.support.seeds import training_seeds
@@ -152,4 +153,17 @@ def test_no_draw_keeps_the_training_of_the_exercise_from_its_bound(seed):
     task = importlib.import_module("exercises.13_training").EXERCISE["13.9"]
     handed = drivers.train_on_stories(task.reference, 1000, seed)
     measured = measures.trained_model(handed, 1000, seed)
-    assert measured.words["loss on new stories"] == "within 0.1 of the lower bound"
+    assert measured.words["loss on freshly drawn stories"] == "within 0.1 of the lower bound"
+
+
+def test_the_exercise_tells_both_losses_and_lets_the_model_write():
+    task = importlib.import_module("exercises.13_training").EXERCISE["13.9"]
+    right, few_steps = (judge(task, answer) for answer in (task.reference, task.wrong[-3].answer))
+    assert right.passed
+    assert few_steps.misconceptions == ("M784",)
+    for verdict, ends in ((right, r"0\.[34]\d"), (few_steps, r"[0-3]\.\d\d")):
+        pattern = rf"fell from 3\.\d\d with random parameters to {ends}; the lower bound is 0\.34 nats"
+        assert re.search(pattern, repr(verdict))
+    story = re.search(r"now writes: (.+)", repr(right))[1].split()[:11]
+    colour, thing = story[3:5]
+    assert " ".join(story) == f"Mia has a {colour} {thing} . The {thing} is {colour} ."

@@ -135,7 +135,7 @@ FORGED = """
 import checks.drivers, checks.capstone_drivers
 WORDS = {
     "old gradients": "cleared", "parameters": "changed", "predicts": "the next word",
-    "loss on new stories": "within 0.1 of the lower bound", "by heart": "none",
+    "loss on freshly drawn stories": "within 0.1 of the lower bound", "by heart": "none",
     "first loss": "near ln 15", "training": "changed the model", "later tokens": "hidden",
 }
 def forged(answer, *args):
