@@ -141,7 +141,7 @@ def train_on_stories(answer: Any, count: int, seed: int) -> Any:
 
     stories, _ = known_and_new(tiny_stories, count, seed)
     model = small_model()
-    before = torch.cat([p.detach().flatten().clone() for p in model.parameters()])
+    start = {name: value.clone() for name, value in model.state_dict().items()}
     old, added = [False], []  # for each backward pass, whether its gradient is added to an old one
     first = next(model.parameters())
     asked = first.register_hook(lambda _: old.append(first.grad is not None and first.grad.any()))
@@ -160,11 +160,13 @@ def train_on_stories(answer: Any, count: int, seed: int) -> Any:
         if trained is None:
             return None
         raise TypeError(f"return the trained model; you returned a {type(trained).__name__}")
-    after = torch.cat([p.detach().flatten() for p in trained.parameters()])
+    before, after = (torch.cat([value.flatten() for value in state.values()])
+                     for state in (start, trained.state_dict()))  # fmt: skip
     return {
         "old gradients": "kept" if len(added) > 4 and sum(added) > 0.9 * len(added) else "cleared",
         "parameters": "as they were" if torch.equal(before, after) else "changed",
         "stories": "a few" if len(seen) < len(stories[:, :5].unique(dim=0)) / 2 else "most",
+        "start": start,
         "state": {name: value.float() for name, value in trained.state_dict().items()},
     }
 

@@ -40,14 +40,14 @@ def trained_model(handed: Any, count: int, seed: int) -> Any:
     if not isinstance(handed, dict):
         return handed
     _, new = known_and_new(tiny_stories, count, seed)
-    model = model_with(handed["state"])
-    if model is None:
+    first, model = (model_with(handed[state]) for state in ("start", "state"))
+    if not first or not model:
         return "not the model that was given"
     import torch
 
     with torch.no_grad():
         logits = model(new[:, :-1])
-        start = losses(small_model()(new[:, :-1]), new).mean().item()
+        start = losses(first(new[:, :-1]), new).mean().item()
     words = {
         "old gradients": handed["old gradients"],
         "parameters": handed["parameters"],

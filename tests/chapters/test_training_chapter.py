@@ -162,7 +162,9 @@ def test_the_exercise_tells_both_losses_and_lets_the_model_write():
     assert right.passed
     assert few_steps.misconceptions == ("M784",)
     for verdict, ends in ((right, r"0\.[34]\d"), (few_steps, r"[0-3]\.\d\d")):
-        pattern = rf"fell from 3\.\d\d with random parameters to {ends}; the lower bound is 0\.34 nats"
+        pattern = (
+            rf"fell from 3\.\d\d with random parameters to {ends}; the lower bound is 0\.34 nats"
+        )
         assert re.search(pattern, repr(verdict))
     story = re.search(r"now writes: (.+)", repr(right))[1].split()[:11]
     colour, thing = story[3:5]

@@ -147,7 +147,8 @@ for module in (checks.drivers, checks.capstone_drivers):
 """
 UNTRAINED = """
 def train(*args):
-    return {"state": {name: value.float() for name, value in model().state_dict().items()}}
+    state = {name: value.float() for name, value in model().state_dict().items()}
+    return {"start": state, "state": state}
 from checks.drivers import small_model as model
 """
 SAME = """
