@@ -137,6 +137,7 @@ WORDS = {
     "old gradients": "cleared", "parameters": "changed", "predicts": "the next word",
     "loss on freshly drawn stories": "within 0.1 of the lower bound", "by heart": "none",
     "first loss": "near ln 15", "training": "changed the model", "later tokens": "hidden",
+    "stories": "most",
 }
 def forged(answer, *args):
     return WORDS | answer(*args)
@@ -161,15 +162,17 @@ def train(*args):
 
 
 @pytest.mark.parametrize(
-    ("exercise", "task", "answer"),
-    [("13_training", "13.9", "def train(*args):\n    return {}"),
-     ("13_training", "13.9", UNTRAINED), ("17_capstone", "17.2", SAME)],
+    ("exercise", "task", "answer", "status"),
+    [("13_training", "13.9", "def train(*args):\n    return {}", "crashed"),
+     ("13_training", "13.9", UNTRAINED, "wrong"), ("17_capstone", "17.2", SAME, "wrong")],
     ids=["words alone", "a model that was not trained", "logits that say nothing"],
 )  # fmt: skip
-def test_a_training_is_measured_outside_whatever_its_own_process_says(exercise, task, answer):
+def test_a_training_is_measured_outside_whatever_its_own_process_says(
+    exercise, task, answer, status
+):
     result = graded(exercise, task, FORGED + answer)
     assert result.score == 0
-    assert result.status in ("wrong", "crashed")
+    assert result.status == status
 
 
 def test_a_trained_model_passes_there():
