@@ -83,7 +83,7 @@ def asked(number: int, question: QuizQuestion, to: str) -> str:
 
 
 def key(number: int, question: QuizQuestion, to: str) -> str:
-    """The answer to a question: why one choice is right, and which idea each other reveals."""
+    """The answer to a question: why one choice is right, and what each other reveals."""
     explained = "\n".join(explanation(n, choice) for n, choice in enumerate(question.choices))
     page, _, anchor = question.read.removeprefix("chapters/").partition("#")
     words = "" if anchor.startswith("claim-") else f", \u201c{anchor.replace('-', ' ')}\u201d"
@@ -96,7 +96,7 @@ def key(number: int, question: QuizQuestion, to: str) -> str:
 
 
 def explanation(n: int, choice: Choice) -> str:
-    """Why a choice is right, or which idea it reveals and why that is wrong."""
+    """Why a choice is right, or which misconception it reveals and why that is wrong."""
     verdict = "Right" if choice.right else f"Not so: <em>{text(choice.name)}</em>"
     return f'<li data-choice="{n}"><b>{text(choice.text)}</b><br>{verdict}. {text(choice.why)}</li>'
 

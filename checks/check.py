@@ -201,7 +201,7 @@ def _too_coarse(task: Task, trial: Trial) -> Verdict | None:
         allowed = MARGIN * TOLERANCE[dtype]
         for wrong in task.wrong:
             outcomes = [(seen.truth, outcome_of(wrong, task, seen.case)) for seen in trial.compared]
-            if all(same_outcome(right, idea, allowed) for right, idea in outcomes):
+            if all(same_outcome(right, wrong, allowed) for right, wrong in outcomes):
                 return too_coarse(task, dtype, wrong.ids)
     return None
 

@@ -97,7 +97,7 @@ def _task_fields(task: Task) -> dict[str, Any]:
         "cases": [_case_fields(task, case) for case in cases],
         "truths": list(map(_outcome_fields, right_outcomes(task, cases))),
         "wrong": [[ids, list(map(_outcome_fields, outcomes))]
-                  for ids, outcomes in _ideas(task, cases)],
+                  for ids, outcomes in _misconceptions(task, cases)],
     }  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def is_shown(task: Task) -> bool:
     return not any(map(_takes_functions, task.draw()))
 
 
-def _ideas(task: Task, cases: Sequence[Case]) -> Iterator[tuple[str, list[Outcome]]]:
+def _misconceptions(task: Task, cases: Sequence[Case]) -> Iterator[tuple[str, list[Outcome]]]:
     """What each misconception gives on these cases; one that gives nothing there is left out."""
     for wrong in task.wrong:
         outcomes = [outcome_of(wrong, task, case) for case in cases]

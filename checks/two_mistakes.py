@@ -40,12 +40,12 @@ def change_beside_misconception(search: Search | None) -> Changes:
     edit, wrong = next(_left(search, candidates), (None, None))
     if edit is None:
         return Changes()
-    idea = misconceptions()[wrong.ids[0]]
+    second = misconceptions()[wrong.ids[0]]
     places = " and in ".join(place_words(search.definition, line) for line in edit.lines)
     sentences = (
         f"Perhaps two mistakes: one small change, in {places}, leaves exactly the second. "
         f"Look there: {edit.question}",
-        f"The second: {idea.name}. {idea.sentence}",
+        f"The second: {second.name}. {second.sentence}",
     )
     return Changes(sentences, frozenset(edit.lines))
 

@@ -80,10 +80,10 @@ def grid_cases(rng):
 def _telling(rng, n, m, side):
     for _ in range(100_000):
         grid = weights_of(rng, n, m, side)
-        answers = [np.asarray(idea(grid, side)).tolist() for idea in (strongest, *INDICES)]
+        answers = [np.asarray(index(grid, side)).tolist() for index in (strongest, *INDICES)]
         if all(answers.count(answer) == 1 for answer in answers):
             return grid
-    raise RuntimeError("no grid separates the ideas")
+    raise RuntimeError("no grid separates the answers")
 
 
 def _crossed(grid, side):

@@ -356,11 +356,11 @@ def _words(rng, shape, opposite_wins, itself_wins):
         table = (rng.normal(size=shape) * rng.uniform(0.5, 2.5, size=(shape[0], 1))).round(2)
         word = int(rng.integers(shape[0]))
         right = nearest(word, table)
-        apart = all(idea.answer(word, table) != right for idea in others)
+        apart = all(wrong.answer(word, table) != right for wrong in others)
         wins = sign.answer(word, table) != right, _largest_product(word, table) == word
         if apart and wins == (opposite_wins, itself_wins):
             return word, table
-    raise RuntimeError("no table separates the ideas")
+    raise RuntimeError("no table separates the answers")
 
 
 # Row 3 is nearest to row 1, after it and at more than a right angle, as all others are.
@@ -434,7 +434,7 @@ def _near(rng, aim, noise, length):
 
 @functools.cache
 def _eleven_words(seed, d):
-    """Rows 0, 1, 2 are start, minus, plus; every idea, right or wrong, picks a row of its own."""
+    """Rows 0, 1, 2 are start, minus, plus; every answer, right or wrong, picks a row of its own."""
     rng = np.random.default_rng(seed)
     for _ in range(100_000):
         start, minus, plus = rng.normal(size=(3, d))
@@ -445,10 +445,10 @@ def _eleven_words(seed, d):
         rows = [_near(rng, aim, noise, length) for noise, aim, length in noises]
         rows += [_near(rng, aim, 0.6, 1.5) for aim in aims]
         table = np.stack([start, minus, plus, *rows, rng.normal(size=d)])
-        answers = [idea.answer(0, 1, 2, table) for idea in ANALOGY]
+        answers = [wrong.answer(0, 1, 2, table) for wrong in ANALOGY]
         if len({*answers, analogy(0, 1, 2, table)}) == 1 + len(ANALOGY):
             return table
-    raise RuntimeError("no table separates the ideas")
+    raise RuntimeError("no table separates the answers")
 
 
 def _turned(rng, table):

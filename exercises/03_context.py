@@ -178,8 +178,8 @@ def word_before(x):
 RIGHT_ATTEMPTS = {"A": "b", "B": "ac", "C": "c", "D": "abc"}
 SETS = ("", "a", "b", "c", "ab", "ac", "bc", "abc")
 ATTEMPTS_WRONG = [
-    Wrong(idea, {**RIGHT_ATTEMPTS, sentence: letters})
-    for idea, sentence in zip(("M752", "M753", "M754", "M755"), "ABCD", strict=True)
+    Wrong(number, {**RIGHT_ATTEMPTS, sentence: letters})
+    for number, sentence in zip(("M752", "M753", "M754", "M755"), "ABCD", strict=True)
     for letters in SETS
     if letters != RIGHT_ATTEMPTS[sentence]
 ]

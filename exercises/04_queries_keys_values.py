@@ -57,8 +57,10 @@ def all_scores(q, k):
 
 CHANGES = {"A": "b", "B": "c", "C": "a", "D": "a", "E": "d", "F": "e"}
 CHANGES_WRONG = [
-    Wrong(idea, {**CHANGES, change: letter})
-    for idea, change in zip(("M740", "M741", "M742", "M743", "M744", "M745"), "ABCDEF", strict=True)
+    Wrong(number, {**CHANGES, change: letter})
+    for number, change in zip(
+        ("M740", "M741", "M742", "M743", "M744", "M745"), "ABCDEF", strict=True
+    )
     for letter in "abcde"
     if letter != CHANGES[change]
 ]

@@ -71,10 +71,10 @@ def one_hot(table):
     return np.eye(table.shape[-1])[table.argmax(-1)]
 
 
-def in_torch(idea):
-    """The same idea where it stops with an error of torch, and not of NumPy."""
+def in_torch(answer):
+    """The same answer where it stops with an error of torch, and not of NumPy."""
     # torch was loaded by whoever wrote an answer in it
-    return lambda *given: idea(*map(sys.modules["torch"].as_tensor, given))
+    return lambda *given: answer(*map(sys.modules["torch"].as_tensor, given))
 
 
 def keys_as_they_are(q, k, v):

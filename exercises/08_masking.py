@@ -186,8 +186,8 @@ def inverted(hide, weigh):
 
 WEIGHTS_WRONG = [
     *(
-        Wrong(idea, with_softmax(build, weigh))
-        for idea, build in WITH_SOFTMAX.items()
+        Wrong(number, with_softmax(build, weigh))
+        for number, build in WITH_SOFTMAX.items()
         for weigh in (raw_softmax, shifted_softmax)
     ),
     Wrong("M26", lambda scores, mask: softmax(scores, where=~mask)),
@@ -495,9 +495,9 @@ STACK_WRONG = [
             x, projections, [mask] + [None] * (len(projections) - 1)
         ),
     ),
-    *(Wrong(idea, lambda x, projections, mask, attention=attention: layered(
+    *(Wrong(number, lambda x, projections, mask, attention=attention: layered(
         x, projections, [mask] * len(projections), attention=attention))
-      for idea, attention in (("M30", nan_attention), ("M01", unscaled_attention))),
+      for number, attention in (("M30", nan_attention), ("M01", unscaled_attention))),
     Wrong("M1122", lambda x, projections, mask: layered(
         x, projections, [mask & masks.causal(len(x))] * len(projections))),
     Wrong("M24", lambda x, projections, mask: layered(x, projections, [None] * len(projections))),
@@ -520,22 +520,22 @@ STACK_WRONG = [
             x, projections, [mask] * len(projections), attention=renormalised_attention
         ),
     ),
-    *(Wrong(f"{idea}+{late}", lambda x, projections, mask, masks_of=masks_of, parts=parts,
+    *(Wrong(f"{number}+{late}", lambda x, projections, mask, masks_of=masks_of, parts=parts,
             attention=attention: layered(
                 x, projections, masks_of(mask, len(projections)), attention=attention, **parts))
-      for idea, masks_of, parts in (("M34", every_layer, {"residual": False}),
+      for number, masks_of, parts in (("M34", every_layer, {"residual": False}),
                                     ("M232", every_layer, {"in_sequence": False}),
                                     ("M31", first_layer, {}))
       for late, attention in (
           ("M610", renormalised_attention), ("M91", one_maximum), ("M29", filled_attention),
           *(("M13", bare_attention(selected=selected, guarded=True))
             for selected in (True, False)))),
-    *(Wrong(idea, lambda x, projections, mask, attention=attention: layered(
+    *(Wrong(number, lambda x, projections, mask, attention=attention: layered(
         x, projections, [mask] * len(projections), attention=attention))
-      for idea, attention in (
+      for number, attention in (
           ("M91", one_maximum), ("M29", filled_attention),
-          *((idea, bare_attention(selected=selected, guarded=guarded))
-            for idea, guarded in (("M13", True), ("M30+M13", False))
+          *((number, bare_attention(selected=selected, guarded=guarded))
+            for number, guarded in (("M13", True), ("M30+M13", False))
             for selected in (True, False)))),
 ]  # fmt: skip
 
@@ -828,8 +828,8 @@ def with_loss(choose, log):
 LOGS = log_softmax, log_of_softmax(softmax), log_of_softmax(raw_softmax)
 LOSS_WRONG = [
     *(
-        Wrong(idea, with_loss(choose, log))
-        for idea, choose in LOSSES.items()
+        Wrong(number, with_loss(choose, log))
+        for number, choose in LOSSES.items()
         for log in LOGS
     ),
     *(Wrong("M118", with_loss(

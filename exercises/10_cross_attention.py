@@ -126,9 +126,9 @@ CROSS_WRONG = [
     Wrong("M46+M47", lambda x, s, q, k, v: mixed(s @ q, x @ k, s @ v)),
     Wrong("M45+M46+M47", lambda x, s, q, k, v: mixed(s @ q, x @ k, x @ v)),
     Wrong("M08", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ k)),
-    *(Wrong(ideas, lambda x, s, q, k, v, divide=divide: softmax(
+    *(Wrong(numbers, lambda x, s, q, k, v, divide=divide: softmax(
         (x @ q) @ (s @ k).T / (np.sqrt(q.shape[-1]) if divide else 1)) @ (s @ v))
-      for ideas, divide in (("M482", True), ("M01+M482", False))),
+      for numbers, divide in (("M482", True), ("M01+M482", False))),
     Wrong("M01", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=1)),
     Wrong("M02", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=q.shape[-1] ** 2)),
     Wrong("M03", lambda x, s, q, k, v: mixed(x @ q, s @ k, s @ v, width=x.shape[-1])),
@@ -524,9 +524,9 @@ ABLATION_WRONG = [
         decode(memory).argmax() != decode(0 * memory).argmax())),
     Wrong("M319", lambda decode, memory: np.mean(
         decode(memory).argmax(0) != decode(0 * memory).argmax(0))),
-    *(Wrong(idea, lambda decode, memory, axis=axis: np.sum(
+    *(Wrong(number, lambda decode, memory, axis=axis: np.sum(
         decode(memory).argmax(axis) != decode(0 * memory).argmax(axis)))
-      for idea, axis in (("M1221", -1), ("M319+M1221", 0))),
+      for number, axis in (("M1221", -1), ("M319+M1221", 0))),
 ]  # fmt: skip
 
 

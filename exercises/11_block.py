@@ -274,7 +274,7 @@ def first_change_lost_one_norm(x, attention, feed_forward, norm_1, norm_2):
 
 
 ORDER_WRONG = [
-    *(Wrong(idea, frame) for idea, frame in FRAMES),
+    *(Wrong(number, frame) for number, frame in FRAMES),
     Wrong("M1085", one_residual),
     Wrong("M229+M244", first_change_lost_one_norm),
     Wrong(
@@ -501,7 +501,7 @@ LAYER_WRONG = [
     Wrong("M37", layer_wrong(cut=split_by_view)), Wrong("M39", layer_wrong(cut=dealt_out)),
     Wrong("M38", layer_wrong(join=joined_by_view)), Wrong("M40", layer_wrong(project=False)),
     Wrong("M03", scaled_by_the_model), Wrong("M01", layer_wrong(scale=1.0)),
-    *(Wrong(idea, scaled_by(scale)) for idea, scale in (
+    *(Wrong(number, scaled_by(scale)) for number, scale in (
         ("M02", lambda d_model, heads: heads / d_model),
         ("M04", lambda d_model, heads: np.sqrt(d_model / heads)),
         ("M642", lambda d_model, heads: 1 / np.sqrt(heads)))),

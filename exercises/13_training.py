@@ -385,8 +385,8 @@ def perplexity(losses, tokens):
     return np.exp((losses * tokens).sum() / tokens.sum())
 
 
-def power_of(idea):
-    return lambda losses, tokens: idea(np.log(perplexity(losses, tokens)))
+def power_of(power):
+    return lambda losses, tokens: power(np.log(perplexity(losses, tokens)))
 
 
 OTHER_POWERS = [
@@ -479,8 +479,8 @@ IN_A_CHECKPOINT = {  # what it means that a word is on the wrong side
     "M967": ("learning rate", "losses so far"),
 }
 LEFT_OUT = [
-    Wrong(idea, CHECKPOINT ^ set(some))
-    for idea, words in IN_A_CHECKPOINT.items()
+    Wrong(number, CHECKPOINT ^ set(some))
+    for number, words in IN_A_CHECKPOINT.items()
     for count in (1, 2, 3)
     for some in combinations(words, count)
 ]
@@ -704,7 +704,7 @@ EXERCISE = Exercise(
                     tokens.sum() / (tokens * np.exp(-losses)).sum())),
                 Wrong("M272", lambda losses, tokens: np.exp(losses.mean())),
                 Wrong("M272", lambda losses, tokens: perplexity(losses, 1 / tokens)),
-                *(Wrong("M372", power_of(idea)) for idea in OTHER_POWERS),
+                *(Wrong("M372", power_of(power)) for power in OTHER_POWERS),
                 Wrong("M1321", lambda losses, tokens: np.exp((losses * tokens).sum())),
                 Wrong("M1321", lambda losses, tokens: np.exp(losses.sum())),
                 Wrong("M1088", lambda losses, tokens: np.exp(losses.sum() / tokens.sum())),

@@ -369,7 +369,7 @@ def read_off(file):
 
 
 def counted_in(file, keep):
-    """Add up the sizes of those tensors that an idea keeps."""
+    """Add up the sizes of those tensors that a misconception keeps."""
     return sum(math.prod(shape) for name, shape in file.items() if keep(name, shape))
 
 
@@ -474,7 +474,7 @@ FILE_WRONG = [
 FALSE = {"A", "D", "F"}
 MISJUDGED = ("M351", "M968", "M969", "M970", "M971", "M972", "M973")
 FALSE_WRONG = [
-    Wrong(idea, FALSE ^ {letter}) for idea, letter in zip(MISJUDGED, "ABCDEFG", strict=True)
+    Wrong(number, FALSE ^ {letter}) for number, letter in zip(MISJUDGED, "ABCDEFG", strict=True)
 ]
 
 

@@ -1030,12 +1030,12 @@ EXERCISE = Exercise(
                     lambda patched, clean, corrupted: (patched - corrupted) / (clean - corrupted),
                     lambda patched, clean, corrupted: (corrupted - patched) / (clean - corrupted),
                 )),
-                *(Wrong(idea, patch_with(choose)) for idea, choose in OTHER_PLACES),
+                *(Wrong(number, patch_with(choose)) for number, choose in OTHER_PLACES),
                 *(Wrong("M426", share_with(share)) for share in OTHER_SHARES),
                 Wrong("M855", patch_with(at_its_position, every_layer=True)),
                 Wrong("M855", one_memory),
-                *(Wrong(f"M855+{idea}", patch_with(choose, every_layer=True))
-                  for idea, choose in OTHER_PLACES if idea != "M425+M1234"),
+                *(Wrong(f"M855+{number}", patch_with(choose, every_layer=True))
+                  for number, choose in OTHER_PLACES if number != "M425+M1234"),
                 # Outputs put back into their own run, or all of them put in: the clean run.
                 Wrong("M1390", share_with(lambda patched, corrupted, clean: clean / clean)),
                 Wrong("M856", nothing_returned),
@@ -1096,8 +1096,8 @@ EXERCISE = Exercise(
                 Wrong("M858", pairs_with(letters="aid,bjd->baij")),
                 Wrong("M859", pairs_with(letters="aid,bjd->abji")),
                 Wrong("M1340", pairs_with(divisor=lambda d_k: 1)),
-                *(Wrong(f"M1340+{idea}", pairs_with(divisor=lambda d_k: 1, letters=letters))
-                  for idea, letters in (
+                *(Wrong(f"M1340+{number}", pairs_with(divisor=lambda d_k: 1, letters=letters))
+                  for number, letters in (
                       ("M858", "aid,bjd->baij"), ("M859", "aid,bjd->abji"))),
                 Wrong("M02", pairs_with(divisor=lambda d_k: d_k)),
                 Wrong("M03", lambda parts, w_q, w_k: (

@@ -51,9 +51,9 @@ from exercises.own_gpt import (
 )
 
 
-def wrongs(ideas):
+def wrongs(numbers):
     """Pairs of a misconception and what it would answer, as the engine wants them."""
-    return [Wrong(idea, answer) for idea, answer in ideas]
+    return [Wrong(number, answer) for number, answer in numbers]
 
 
 # models -------------------------------------------------------------------------------------------
@@ -381,7 +381,7 @@ MISJUDGED = {
     "C1": "M1019", "C2": "M1020", "C3": "M1021", "C4": "M1022", "C5": "M1023",
     "D1": "M1024", "D2": "M1025", "D3": "M1026", "D4": "M1027", "D5": "M1028",
 }  # fmt: skip
-HUNTS_WRONG = [Wrong(idea, HUNTS ^ {label}) for label, idea in MISJUDGED.items()]
+HUNTS_WRONG = [Wrong(number, HUNTS ^ {label}) for label, number in MISJUDGED.items()]
 """One label too many, or one that is missing."""
 
 
@@ -432,11 +432,12 @@ EXERCISE = Exercise(
             id="17.7", name="block", title="The block", difficulty=2, importance=5, minutes=10,
             reference=block, cases=block_cases, read="chapters/11_block.html#before-or-after",
             wrong=wrongs([
-                *((idea, functools.partial(block, frame=frame)) for idea, frame in FRAMES),
-                *((idea, functools.partial(block, norm=norm)) for idea, norm in chosen(NORMS)),
-                *((idea, functools.partial(block, think=think)) for idea, think in chosen(THINKS)),
-                *((idea, functools.partial(block, attend=functools.partial(attention, **how)))
-                  for idea, how in OF_THE_SCORES),
+                *((number, functools.partial(block, frame=frame)) for number, frame in FRAMES),
+                *((number, functools.partial(block, norm=norm)) for number, norm in chosen(NORMS)),
+                *((number, functools.partial(block, think=think))
+                  for number, think in chosen(THINKS)),
+                *((number, functools.partial(block, attend=functools.partial(attention, **how)))
+                  for number, how in OF_THE_SCORES),
             ]),
             laws=[Law(None, "a layer with nothing to add returns the residual stream", silent)],
         ),

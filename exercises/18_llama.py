@@ -322,8 +322,8 @@ def rotate_neighbours(x, angles):
 
 NEIGHBOURS_WRONG = [
     *(
-        Wrong(idea, changed(rotate, **{"apart": neighbours, "join": from_neighbours, **changes}))
-        for idea, changes in [*TURNED_WRONG, SINE_FOR_COSINE]
+        Wrong(number, changed(rotate, **{"apart": neighbours, "join": from_neighbours, **changes}))
+        for number, changes in [*TURNED_WRONG, SINE_FOR_COSINE]
     ),
     Wrong("M813", rotate),
     Wrong("M513+M813", changed(rotate, turned=back)),
@@ -575,8 +575,8 @@ STEP_WRONG = [
     # NeuraLegion/shainet/pull/110
     *(Wrong("M534", changed(decode_step, turns=(turned_at, key_turn), stored=stored, read=read))
       for read, key_turn, stored in AGAIN),
-    *(Wrong(idea, changed(decode_step, turns=(turned_by(**changes),) * 2))
-      for idea, changes in PAIRS_WRONG),
+    *(Wrong(number, changed(decode_step, turns=(turned_by(**changes),) * 2))
+      for number, changes in PAIRS_WRONG),
     Wrong("M498", base_10000(decode_step, 6)),
     Wrong("M262", changed(decode_step, past=False)),
     Wrong("M307", changed(decode_step, front=True)),
@@ -677,7 +677,7 @@ def both_turned(how):
 
 
 BLOCK_WRONG = [
-    *(Wrong(idea, changed(llama_block, frame=frame)) for idea, frame in FRAMES),
+    *(Wrong(number, changed(llama_block, frame=frame)) for number, frame in FRAMES),
     Wrong("M486", changed(llama_block, norm=layer_norm)),
     Wrong("M492", changed(llama_block, norm=lambda x, gain: eps_5(x, 1.0))),
     Wrong("M493", changed(llama_block, norm=lambda x, gain: eps_5(x, 1 + gain))),
@@ -685,7 +685,7 @@ BLOCK_WRONG = [
         x, gain, 1e-5, total=np.sum))),
     *(Wrong("M489", changed(llama_block, norm=lambda x, gain, eps=eps: rms_norm(x, gain, eps)))
       for eps in (0, 1e-6, 1e-8, 1e-12)),
-    *(Wrong(idea, both_turned(turned_by(**changes))) for idea, changes in SCORES_WRONG),
+    *(Wrong(number, both_turned(turned_by(**changes))) for number, changes in SCORES_WRONG),
     Wrong("M1400", turned_by_the_model),
     Wrong("M498", base_10000(llama_block, 4)),
     Wrong("M531", changed(llama_block, turn_key=as_it_is)),
@@ -703,7 +703,7 @@ BLOCK_WRONG = [
     Wrong("M38", changed(llama_block, join=joined_by_view)),
     Wrong("M40", changed(llama_block, project=False)),
     *(Wrong("M538", transposed(*names)) for names in (["query"], ["out"], ["query", "out"])),
-    *(Wrong(idea, changed(llama_block, feed=feed)) for idea, feed in FEED_WRONG),
+    *(Wrong(number, changed(llama_block, feed=feed)) for number, feed in FEED_WRONG),
 ]  # fmt: skip
 
 
@@ -837,8 +837,8 @@ COUNT_WRONG = [
     Wrong("M292", lambda vocab, d_model, heads, kv_heads, layers, d_ff, bytes_each: count(
         vocab, d_model, heads, kv_heads, layers, 4 * d_model, bytes_each)),
     Wrong("M547", counted(biases=1)),
-    *(Wrong(idea, counted(norms=norms, last=last, wide=wide))
-      for idea, wide in (("M548", 3), ("M546+M548", 2))
+    *(Wrong(number, counted(norms=norms, last=last, wide=wide))
+      for number, wide in (("M548", 3), ("M546+M548", 2))
       for norms, last in ((0, 0), (0, 1), (2, 0), (1, 1), (1, 0), (4, 2), (4, 1))),
     Wrong("M549", counted(out=0)),
     Wrong("M295", counted(stored=1)),
@@ -874,7 +874,7 @@ EXERCISE = Exercise(
         Task(
             id="18.4", name="swiglu", title="SwiGLU in one product", difficulty=2, importance=4,
             minutes=8, reference=joined(swiglu), cases=swiglu_cases, read=f"{PAGE}#swiglu",
-            wrong=[*(Wrong(idea, joined(answer)) for idea, answer in FEED_WRONG),
+            wrong=[*(Wrong(number, joined(answer)) for number, answer in FEED_WRONG),
                    Wrong("M815", dealt_rows), Wrong("M816", cut_by_tokens),
                    Wrong("M561", as_input_output)],
         ),

@@ -124,7 +124,7 @@ THOUGHTS = [
     ("M10", {"turned": ("c_proj",)}),
 ]
 THINKS = [
-    *((idea, functools.partial(feed_forward, **how)) for idea, how in THOUGHTS),
+    *((number, functools.partial(feed_forward, **how)) for number, how in THOUGHTS),
     ("M228", bent_before_the_bias),
     ("M63", lambda x, p: by_torch(x, p, "c_fc")),
     ("M227", lambda x, p: x + feed_forward(x, p)),
@@ -315,7 +315,7 @@ HOW = [
     ("M10", {"turned": ("c_attn", "c_proj")}),
 ]
 ATTENDS = [
-    *((idea, functools.partial(attention, **how)) for idea, how in HOW),
+    *((number, functools.partial(attention, **how)) for number, how in HOW),
     ("M63", lambda x, p, heads: by_torch(x, p, "c_attn")),
     ("M96", one_long_text),
     ("M194", lambda x, p, heads: attention(x, p, 1)),
@@ -383,13 +383,13 @@ IN_ONE_PLACE = {"M22", "M34", "M35", "M44", "M51+M52", "M185", "M226", "M234", "
                 "M244"}  # fmt: skip
 
 
-def chosen(ideas):
+def chosen(numbers):
     """Of each misconception the first part in the list; all, where it may sit in two places."""
     seen = set()
-    for idea, answer in ideas:
-        if idea not in seen or idea in IN_ONE_PLACE:
-            yield idea, answer
-        seen.add(idea)
+    for number, answer in numbers:
+        if number not in seen or number in IN_ONE_PLACE:
+            yield number, answer
+        seen.add(number)
 
 
 def whole(**how):
@@ -463,10 +463,14 @@ NO_BIASES = {
 OF_ATTENTION_TOO = ("M10", "M63")
 EVERYTHING_SEEN = functools.partial(attention, allowed=everything)
 MODELS = [
-    *((idea, whole(attend=attend)) for idea, attend in chosen(ATTENDS)),
-    *((idea, whole(think=think)) for idea, think in chosen(THINKS) if idea not in OF_ATTENTION_TOO),
-    *((idea, whole(norm=norm)) for idea, norm in chosen(NORMS)),
-    *((idea, whole(frame=frame)) for idea, frame in chosen(FRAMES)),
+    *((number, whole(attend=attend)) for number, attend in chosen(ATTENDS)),
+    *(
+        (number, whole(think=think))
+        for number, think in chosen(THINKS)
+        if number not in OF_ATTENTION_TOO
+    ),
+    *((number, whole(norm=norm)) for number, norm in chosen(NORMS)),
+    *((number, whole(frame=frame)) for number, frame in chosen(FRAMES)),
     ("M44", whole(**NO_BIASES)),
     ("M13", overflowing),
     ("M31", whole(later={"attend": EVERYTHING_SEEN})),

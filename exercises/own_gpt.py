@@ -358,7 +358,7 @@ def of_two_parts():
 
 
 WRITE_WRONG = [
-    *((idea, writing_with(**{part: change})) for idea, part, change in CHANGED_PARTS),
+    *((number, writing_with(**{part: change})) for number, part, change in CHANGED_PARTS),
     *of_two_parts(),
     ("M935", writing_with(cached=False)),
     ("M440", forgetful),

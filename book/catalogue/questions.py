@@ -14,25 +14,25 @@ from checks.feedback.misconceptions import misconceptions
 
 @dataclass(frozen=True)
 class Choice:
-    """One answer that is offered: what it says, why it is right or wrong, and the idea behind it.
+    """One answer that is offered: what it says, why it is right or wrong, and what it reveals.
 
-    Of the right one the idea is empty; of a wrong one it is a misconception's id, or words.
+    The misconception of the right one is empty; of a wrong one it is an id, or words.
     """
 
     text: str
     why: str
-    idea: str = ""
+    misconception: str = ""
 
     @property
     def right(self) -> bool:
         """Whether this is the right answer."""
-        return not self.idea
+        return not self.misconception
 
     @property
     def name(self) -> str:
-        """The idea in words."""
-        misconception = misconceptions().get(self.idea)
-        return misconception.name if misconception else self.idea
+        """The misconception in words."""
+        known = misconceptions().get(self.misconception)
+        return known.name if known else self.misconception
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _question(key: str, entry: dict) -> QuizQuestion:
 
 
 def _choice(key: str, entry: dict) -> Choice:
-    kinds = {"text", "why", "right"}, {"text", "why", "idea"}
+    kinds = {"text", "why", "right"}, {"text", "why", "misconception"}
     if set(entry) not in kinds or not all(entry.values()):
-        raise CatalogueError(f"{key}: a choice has text, why, and right: true or an idea")
-    return Choice(entry["text"], entry["why"], entry.get("idea", ""))
+        raise CatalogueError(f"{key}: a choice has text, why, and right: true or a misconception")
+    return Choice(entry["text"], entry["why"], entry.get("misconception", ""))

@@ -16,12 +16,12 @@ VERDICT = re.compile(r"(Right|Not quite|Not so)[:.] ")
 
 @dataclass(frozen=True)
 class QuizChoice:
-    """One answer that is offered, and why it is right or wrong; `idea` is a misconception's id."""
+    """One answer that is offered, and why it is right or wrong; `misconception` is an id."""
 
     text: str
     why: str
     right: bool = False
-    idea: str = ""
+    misconception: str = ""
 
 
 def chapter_quiz(page: str) -> list[tuple[str, tuple[QuizChoice, ...]]]:

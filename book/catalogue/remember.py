@@ -26,9 +26,9 @@ class Reminder:
     choices: tuple[QuizChoice, ...]
 
     @property
-    def ideas(self) -> set[str]:
+    def misconceptions(self) -> set[str]:
         """The misconceptions that its wrong choices reveal."""
-        return {choice.idea for choice in self.choices if choice.idea}
+        return {choice.misconception for choice in self.choices if choice.misconception}
 
 
 @functools.cache
@@ -38,7 +38,7 @@ def reminders() -> tuple[Reminder, ...]:
     Raises: CatalogueError for one that is malformed, which says which and how.
     """
     held = load_catalogue(__package__, "remember.yml")
-    asked = [reminder for page, ideas in held["quizzes"].items() for reminder in _quiz(page, ideas)]
+    asked = [reminder for page, named in held["quizzes"].items() for reminder in _quiz(page, named)]
     asked += [_written(key, entry) for key, entry in held["questions"].items()]
     return tuple(map(_sound, asked))
 
@@ -46,7 +46,7 @@ def reminders() -> tuple[Reminder, ...]:
 def lost_choices() -> list[str]:
     """The choices that the catalogue names and no quiz has any more: they are not asked about."""
     quizzes = load_catalogue(__package__, "remember.yml")["quizzes"]
-    named = [f"{page}: {text}" for page, ideas in quizzes.items() for text in ideas]
+    named = [f"{page}: {text}" for page, choices in quizzes.items() for text in choices]
     asked = {
         f"{reminder.id.split()[0]}: {choice.text}"
         for reminder in reminders()
@@ -57,10 +57,10 @@ def lost_choices() -> list[str]:
 
 def asked_for() -> dict[str, list[int]]:
     """The numbers of the questions that ask for each misconception, in the order of their ids."""
-    ideas = sorted({idea for reminder in reminders() for idea in reminder.ideas})
+    every = sorted(set().union(*(reminder.misconceptions for reminder in reminders())))
     return {
-        idea: [n for n, reminder in enumerate(reminders()) if idea in reminder.ideas]
-        for idea in ideas
+        number: [n for n, reminder in enumerate(reminders()) if number in reminder.misconceptions]
+        for number in every
     }
 
 
@@ -68,13 +68,13 @@ def for_the_page() -> dict[str, Any]:
     """The questions as HTML, and each misconception with its name and the section to read."""
     return {
         "questions": [_as_html(reminder) for reminder in reminders()],
-        "ideas": {
-            idea: {
-                "name": misconceptions()[idea].name,
-                "read": misconceptions()[idea].read,
-                "section": section(misconceptions()[idea].read),
+        "misconceptions": {
+            number: {
+                "name": misconceptions()[number].name,
+                "read": misconceptions()[number].read,
+                "section": section(misconceptions()[number].read),
             }
-            for idea in asked_for()
+            for number in asked_for()
         },
     }
 
@@ -98,26 +98,30 @@ def _html(text: str) -> str:
     return MARKDOWN.renderInline(text)
 
 
-def _quiz(page: str, ideas: dict[str, str]) -> list[Reminder]:
+def _quiz(page: str, named: dict[str, str]) -> list[Reminder]:
     """The questions of a chapter's quiz that have one of these choices."""
     quiz = [
-        Reminder(f"{page} {n}", ask, tuple(_with_idea(choice, ideas) for choice in choices))
+        Reminder(
+            f"{page} {n}", ask, tuple(_with_misconception(choice, named) for choice in choices)
+        )
         for n, (ask, choices) in enumerate(chapter_quiz(page), 1)
     ]
-    return [question for question in quiz if question.ideas]
+    return [question for question in quiz if question.misconceptions]
 
 
-def _with_idea(choice: QuizChoice, ideas: dict[str, str]) -> QuizChoice:
-    return replace(choice, idea=ideas.get(choice.text, ""))
+def _with_misconception(choice: QuizChoice, named: dict[str, str]) -> QuizChoice:
+    return replace(choice, misconception=named.get(choice.text, ""))
 
 
 def _written(key: str, entry: dict[str, Any]) -> Reminder:
     if not re.fullmatch(r"R\d\d", key) or set(entry) != {"ask", "choices"}:
         raise CatalogueError(f"{key}: a question is R and two digits, with ask and choices")
-    allowed = {"text", "why", "right", "idea"}
+    allowed = {"text", "why", "right", "misconception"}
     for choice in entry["choices"]:
         if not {"text", "why"} <= set(choice) <= allowed:
-            raise CatalogueError(f"{key}: a choice has text and why, and may have right or idea")
+            raise CatalogueError(
+                f"{key}: a choice has text and why, perhaps right or misconception"
+            )
     return Reminder(key, entry["ask"], tuple(QuizChoice(**choice) for choice in entry["choices"]))
 
 
@@ -125,11 +129,13 @@ def _sound(reminder: Reminder) -> Reminder:
     """The question itself, if it can be asked on the front page."""
     if not 2 <= len(reminder.choices) <= 4 or sum(c.right for c in reminder.choices) != 1:
         raise CatalogueError(f"{reminder.id}: needs two to four choices, one of them right")
-    if any(choice.right and choice.idea for choice in reminder.choices):
+    if any(choice.right and choice.misconception for choice in reminder.choices):
         raise CatalogueError(f"{reminder.id}: the right choice reveals no misconception")
-    if unknown := reminder.ideas - set(misconceptions()):
+    if unknown := reminder.misconceptions - set(misconceptions()):
         raise CatalogueError(f"{reminder.id}: no misconception is called {sorted(unknown)}")
-    if unread := [idea for idea in reminder.ideas if not misconceptions()[idea].read]:
+    if unread := [
+        number for number in reminder.misconceptions if not misconceptions()[number].read
+    ]:
         raise CatalogueError(f"{reminder.id}: {unread} name no section to read")
     words = [reminder.ask, *(part for c in reminder.choices for part in (c.text, c.why))]
     if any(mark in text for mark in NOT_HERE for text in words):

@@ -29,13 +29,13 @@ def totals(source):
     summed = {
         key: sum(row[key] for row in rows) for key in ("killed", "named", "styles", "refused")
     }
-    ideas = sum(len(row["ideas"]) for row in rows)
+    misconceptions = sum(len(row["misconceptions"]) for row in rows)
     return "\n".join(
         [
             f"| in {len(rows)} tasks | tried | as it should be |",
             "|---|--:|--:|",
-            f"| misconceptions that are not accepted | {ideas:,} | {summed['killed']:,} |",
-            f"| misconceptions that are named | {ideas:,} | {summed['named']:,} |",
+            f"| misconceptions that are not accepted | {misconceptions:,} | {summed['killed']:,} |",
+            f"| misconceptions that are named | {misconceptions:,} | {summed['named']:,} |",
             f"| failures of form that are named | {len(named):,} | {sum(named):,} |",
             f"| right answers, in five styles or more for each task, that are accepted "
             f"| {summed['styles']:,} | {summed['styles'] - summed['refused']:,} |",
@@ -65,7 +65,7 @@ def matrix(source):
             "|---|---|--:|--:|",
             *map(line, by_exercise[chapter.stem]),
         ]
-        count = sum(len(row["ideas"]) for row in by_exercise[chapter.stem])
+        count = sum(len(row["misconceptions"]) for row in by_exercise[chapter.stem])
         head = f"<details><summary>{chapter.name}: {count} misconceptions</summary>"
         parts += [head, "\n".join(rows), "</details>"]
     return "\n\n".join(parts)
@@ -73,15 +73,16 @@ def matrix(source):
 
 def line(row):
     """One task: its misconceptions by their ids, how often each, and what else was tried."""
-    counted = Counter(row["ideas"])
-    ideas = [linked(idea) + (f" × {n}" if n > 1 else "") for idea, n in counted.items()]
-    named = sum(outcome is True for outcome in row["forms"].values())
-    return f"| {row['task']} {row['title']} | {', '.join(ideas)} | {row['styles']} | {named} |"
+    counted = Counter(row["misconceptions"])
+    named = [linked(ids) + (f" × {n}" if n > 1 else "") for ids, n in counted.items()]
+    forms = sum(outcome is True for outcome in row["forms"].values())
+    return f"| {row['task']} {row['title']} | {', '.join(named)} | {row['styles']} | {forms} |"
 
 
-def linked(idea):
+def linked(ids):
     """One misconception, or several at once, each leading to its explanation."""
-    return " with ".join(f'<a href="guide.html#idea-{key}">{key}</a>' for key in idea.split("+"))
+    link = '<a href="guide.html#misconception-{0}">{0}</a>'
+    return " with ".join(map(link.format, ids.split("+")))
 
 
 def attacks(source):
@@ -126,7 +127,7 @@ def bugs(source):
     for bug in listed:
         passes = [name for name, verdict in bug["graders"].items() if verdict == "passes"]
         asked = sum(verdict != "not asked" for verdict in bug["graders"].values())
-        name = ", ".join(map(linked, bug["ours"]["ideas"])) or "caught without a name"
+        name = ", ".join(map(linked, bug["ours"]["misconceptions"])) or "caught without a name"
         caught = f"{asked - len(passes)} of {asked}"
         rows.append(f"| {bug['name']} | {caught} | {'; '.join(passes)} | {name} |")
     return "\n".join(rows)

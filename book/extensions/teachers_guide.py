@@ -16,7 +16,7 @@ from book.extensions.api_reference import parsed
 from book.sizes import page_size
 
 GUIDE = "appendix/guide"
-IDEA = re.compile(r"M\d{2,4}")
+NUMBER = re.compile(r"M\d{2,4}")
 LEVELS = range(1, 6)
 SLASH = r"\\\1"  # these sentences are no Markdown, but for their code
 
@@ -30,7 +30,7 @@ class GuideTask:
     difficulty: int
     importance: int
     minutes: int
-    ideas: tuple
+    misconceptions: tuple
 
 
 @dataclass(frozen=True)
@@ -88,17 +88,20 @@ def task(call, known):
     """A task from the call that makes it, which is read and never run."""
     given = {word.arg: word.value for word in call.keywords}
     plain = [ast.literal_eval(given[name]) for name in list(GuideTask.__annotations__)[:-1]]
-    ideas = [
-        idea for name in ("wrong", "laws") if name in given for idea in named(given[name], known)
+    misconceptions = [
+        number
+        for name in ("wrong", "laws")
+        if name in given
+        for number in named(given[name], known)
     ]
-    return GuideTask(*plain, tuple(dict.fromkeys(ideas)))
+    return GuideTask(*plain, tuple(dict.fromkeys(misconceptions)))
 
 
 def named(part, known, seen=()):
     """The ids of the misconceptions in a piece of code, and in what it refers to by name."""
     for node in ast.walk(part):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if all(IDEA.fullmatch(word) for word in node.value.split("+")):
+            if all(NUMBER.fullmatch(word) for word in node.value.split("+")):
                 yield from node.value.split("+")
         elif isinstance(node, ast.Name) and node.id in known and node.id not in seen:
             yield from named(known[node.id], known, (*seen, node.id))
@@ -118,15 +121,15 @@ def read_chapters(source):
 
 
 @cache
-def read_ideas(source):
+def read_misconceptions(source):
     """The catalogue of misconceptions, by id."""
     text = (Path(source) / "checks" / "feedback" / "misconceptions.yml").read_text("utf8")
     return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
-def minutes(chapters, ideas):
+def minutes(chapters, misconceptions):
     """How long each chapter takes: its core page, and its tasks as they are rated."""
-    del ideas
+    del misconceptions
     rows = ["| chapter | reading | tasks | their minutes | together |", "|---|" + "--:|" * 4]
     total = Counter()
     for chapter in chapters:
@@ -139,9 +142,9 @@ def minutes(chapters, ideas):
     return "\n".join([*rows, f"| **all** | {cells} |"])
 
 
-def outcomes(chapters, ideas):
+def outcomes(chapters, misconceptions):
     """What a learner can do after each chapter, and what it asks for, in its own words."""
-    del ideas
+    del misconceptions
     parts = []
     for chapter in chapters:
         section = chapter.text.split("\n## Before you start\n")[1].split("\n## ")[0]
@@ -158,9 +161,9 @@ def at_root(text):
     return text.replace("](../", "](/")
 
 
-def difficulty(chapters, ideas):
+def difficulty(chapters, misconceptions):
     """How many tasks of each difficulty, and how many a busy class may leave out."""
-    del ideas
+    del misconceptions
     rows = [
         f"| chapter | {' | '.join(map(str, LEVELS))} | misconceptions named |",
         "|---|" + "--:|" * (len(LEVELS) + 1),
@@ -169,33 +172,33 @@ def difficulty(chapters, ideas):
         tasks = chapter.tasks
         count = Counter(each.difficulty for each in tasks)
         cells = [str(count[level] or "") for level in LEVELS]
-        wrong = {idea for each in tasks for idea in each.ideas}
+        wrong = {number for each in tasks for number in each.misconceptions}
         rows.append(f"| {chapter.link} | {' | '.join(cells)} | {len(wrong)} |")
     return "\n".join(rows)
 
 
-def tasks(chapters, ideas):
+def tasks(chapters, misconceptions):
     """Every task with its ratings, and every misconception that its check can name."""
     parts, explained = [], set()
     for chapter in chapters:
         rows = ["| task | difficulty | importance | minutes | names |", "|---|--:|--:|--:|---|"]
         for each in chapter.tasks:
-            wrong = ", ".join(each.ideas)
+            wrong = ", ".join(each.misconceptions)
             rated = f"{each.difficulty} | {each.importance} | {each.minutes}"
             rows.append(f"| {each.id} {each.title} | {rated} | {wrong} |")
-        listed = dict.fromkeys(idea for each in chapter.tasks for idea in each.ideas)
-        lines = [entry(idea, ideas[idea], idea in explained) for idea in listed]
+        listed = dict.fromkeys(number for each in chapter.tasks for number in each.misconceptions)
+        lines = [entry(number, misconceptions[number], number in explained) for number in listed]
         explained |= set(listed)
         parts += [f"<details><summary>{chapter.name}</summary>", "\n".join(rows), "\n".join(lines)]
         parts += [f"[Exercises](/exercises/{chapter.stem}.ipynb)", "</details>"]
     return "\n\n".join(parts)
 
 
-def entry(idea, misconception, explained):
+def entry(number, misconception, explained):
     """A misconception: its name, and, where it is met first, what is told to whoever has it."""
-    mark = "" if explained else f'<a id="idea-{idea}"></a>'
+    mark = "" if explained else f'<a id="misconception-{number}"></a>'
     text = "" if explained else f": {re.sub(r'([*$<])', SLASH, misconception['sentence'])}"
-    return f"- {mark}{idea}, *{misconception['name']}*{text}"
+    return f"- {mark}{number}, *{misconception['name']}*{text}"
 
 
 class Teaching(SphinxDirective):
@@ -210,16 +213,16 @@ class Teaching(SphinxDirective):
         for chapter in chapters:
             self.env.note_dependency(f"{source}/chapters/{chapter.stem}.md")
             self.env.note_dependency(f"{source}/exercises/{chapter.stem}.py")
-        return parsed(self, makers[self.arguments[0]](chapters, read_ideas(source)))
+        return parsed(self, makers[self.arguments[0]](chapters, read_misconceptions(source)))
 
 
-class Idea(SphinxRole):
-    """{idea}`M37` is the name of a misconception, and leads to what is told to whoever has it."""
+class MisconceptionRole(SphinxRole):
+    """{misconception}`M37` names a misconception, and leads to its sentence."""
 
     def run(self):
-        name = read_ideas(self.env.srcdir)[self.text]["name"]
+        name = read_misconceptions(self.env.srcdir)[self.text]["name"]
         link = nodes.reference(
-            "", f"{name} ({self.text})", refid=f"idea-{self.text}", internal=True
+            "", f"{name} ({self.text})", refid=f"misconception-{self.text}", internal=True
         )
         return [link], []
 
@@ -244,6 +247,6 @@ def leave_for_the_book(app, env, pages):
 def setup(app):
     app.connect("env-before-read-docs", leave_for_the_book)
     app.add_directive("teaching", Teaching)
-    app.add_role("idea", Idea())
+    app.add_role("misconception", MisconceptionRole())
     app.add_role("task", TaskName())
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -49,7 +49,7 @@ THEME_FIXES = [  # (what the theme writes, what the page needs)
     (r"<title>(.+?) &#\d+; \1</title>", r"<title>\1</title>"),
     # Verdicts link to notebooks, which JupyterLab opens; the book has pages.
     (r'(<a class="course-read" href="[^"#]*)\.ipynb', r"\1.html"),
-    (r'(<a class="course-idea" href="[^"#]*)\.md', r"\1.html"),
+    (r'(<a class="course-misconception" href="[^"#]*)\.md', r"\1.html"),
 ]
 
 # What a cell has printed, and behind it what `holds` has printed, line by line.

@@ -79,18 +79,18 @@ def _fit(wrong: Wrong, task: Task, failing_first: Sequence[Compared]) -> Fit | N
     """
     everywhere, gap, agrees, both_raised = True, 0.0, False, False
     for case in failing_first:
-        idea = outcome_of(wrong, task, case.case)
-        if idea.mistake and idea.mistake.type == "ModuleNotFoundError":
+        outcome = outcome_of(wrong, task, case.case)
+        if outcome.mistake and outcome.mistake.type == "ModuleNotFoundError":
             return None  # it imitates a library that is not here, and says nothing of the answer
-        if same_outcome(idea, case.outcome, task.tolerance):
+        if same_outcome(outcome, case.outcome, task.tolerance):
             if not case.same and case.outcome.value is not None:
                 agrees = True
-                gap = max(gap, largest_gap(idea.value, case.outcome.value))
+                gap = max(gap, largest_gap(outcome.value, case.outcome.value))
         elif case.same:
             everywhere = False
-        elif idea.status == case.outcome.status == Status.RAISED:
+        elif outcome.status == case.outcome.status == Status.RAISED:
             both_raised = True
-            agrees |= idea.mistake.by_hand and case.outcome.mistake.by_hand
+            agrees |= outcome.mistake.by_hand and case.outcome.mistake.by_hand
         else:
             return None
     return None if both_raised and not agrees else Fit(wrong, everywhere, gap)
@@ -140,7 +140,7 @@ def _in_parts(task: Task, compared: Sequence[Compared]) -> list[Fit]:
     for changed, wrong in sorted(_of_parts(task, compared, came), key=_most_first):
         if changed <= open_parts and len(ids) < MOST_TOGETHER:
             open_parts -= changed
-            ids += [idea for idea in wrong.ids if idea not in ids]
+            ids += [number for number in wrong.ids if number not in ids]
     # Of a function whose results hang together, a part alone says too little.
     if not ids or (open_parts and not task.is_value):
         return []
@@ -160,11 +160,11 @@ def _of_parts(
             continue
         changed: set[str] = set()
         for seen, parts in zip(compared, came, strict=True):
-            idea = _parts(seen, outcome_of(wrong, task, seen.case))
-            here = wrong_parts(idea, task.tolerance)
+            theirs = _parts(seen, outcome_of(wrong, task, seen.case))
+            here = wrong_parts(theirs, task.tolerance)
             own = {name: value for name, _, value in parts}
-            alike = [(name, own[name], value) for name, _, value in idea if name in own]
-            if not idea or not here <= own.keys() or here & wrong_parts(alike, task.tolerance):
+            alike = [(name, own[name], value) for name, _, value in theirs if name in own]
+            if not theirs or not here <= own.keys() or here & wrong_parts(alike, task.tolerance):
                 break
             changed |= here
         else:

@@ -131,9 +131,9 @@ def low_precision(dtype: str) -> str:
     )
 
 
-def too_coarse(task: Task, dtype: str, ideas: Sequence[str]) -> Verdict:
+def too_coarse(task: Task, dtype: str, ids: Sequence[str]) -> Verdict:
     """The verdict on numbers of low precision, which a mistake of this task could give as well."""
-    named = " and ".join(misconceptions()[idea].name for idea in ideas)
+    named = " and ".join(misconceptions()[number].name for number in ids)
     text = (
         f"Your numbers are {dtype}. In so few digits the right result cannot be told from a "
         f"mistake: {named}. Keep the precision of the arguments."
@@ -172,16 +172,16 @@ def named_misconceptions(
     task: Task, fits: Sequence[Fit], got: Outcome, blocks: dict[str, Any], entries: str = ""
 ) -> Verdict:
     """The verdict on an answer whose mistakes are known, or all but some of its entries."""
-    ids = tuple(dict.fromkeys(idea for fit in fits for idea in fit.wrong.ids))
-    ideas = [misconceptions()[idea] for idea in ids]
+    ids = tuple(dict.fromkeys(number for fit in fits for number in fit.wrong.ids))
+    named = [misconceptions()[number] for number in ids]
     sentences = [changed_words(got.changed), lead_words(task, fits, len(ids))]
-    sentences += [*map(_misconception_words, ideas), entries]
+    sentences += [*map(_misconception_words, named), entries]
     status = Status.WRONG
     if got.status == Status.RAISED:
         status = Status.RAISED
         sentences.append(error_words(got.mistake))
-    named = {"misconceptions": ids, "read": place_of(ideas[0], task)}
-    return make_verdict(task, status, *filter(None, sentences), **named, **blocks)
+    about = {"misconceptions": ids, "read": place_of(named[0], task)}
+    return make_verdict(task, status, *filter(None, sentences), **about, **blocks)
 
 
 def _misconception_words(entry: Misconception) -> str:

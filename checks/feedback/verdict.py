@@ -76,7 +76,10 @@ class Verdict:
         """The numbers of the misconceptions, small, each a link to its line in the list."""
         links: Iterable[str] = map(html.escape, self.misconceptions)
         if book_address() is None:
-            links = (f'<a class="course-idea" href="{LIST}#idea-{n}">{n}</a>' for n in links)
+            links = (
+                f'<a class="course-misconception" href="{LIST}#misconception-{n}">{n}</a>'
+                for n in links
+            )
         return f" <small>({', '.join(links)})</small>" if self.misconceptions else ""
 
 

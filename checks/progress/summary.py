@@ -124,22 +124,22 @@ class ProgressSummary:
     def _row(self, skill: str) -> tuple:
         touched = self.of(skill)
         passed, at_once, met, overcome = count_standings(touched)
-        ideas = f"{overcome} of {met}" if met else ""
+        mistakes = f"{overcome} of {met}" if met else ""
         again = ReadingList(tuple(again_of(touched))[:MOST_READ])
-        return skill, f"{passed} of {self.sizes[skill]}", at_once, ideas, again
+        return skill, f"{passed} of {self.sizes[skill]}", at_once, mistakes, again
 
     def misconceptions(self) -> list[dict[str, Any]]:
         """Each misconception that was met: where, and whether every such task has passed since."""
         where: dict[str, list[Standing]] = {}
         for standing in self.standings:
-            for idea in standing.met:
-                where.setdefault(idea, []).append(standing)
+            for number in standing.met:
+                where.setdefault(number, []).append(standing)
         known = misconceptions()
         return [
-            {"id": idea, "name": known[idea].name, "tasks": [met.task.id for met in standings],
-             "overcome": all(met.met[idea] for met in standings)}
-            for idea, standings in sorted(where.items(), key=lambda pair: (len(pair[0]), pair[0]))
-            if idea in known
+            {"id": number, "name": known[number].name, "tasks": [met.task.id for met in standings],
+             "overcome": all(met.met[number] for met in standings)}
+            for number, standings in sorted(where.items(), key=lambda pair: (len(pair[0]), pair[0]))
+            if number in known
         ]  # fmt: skip
 
     def _foot(self) -> str:
@@ -182,13 +182,13 @@ def _task(standing: Standing) -> dict[str, Any]:
 def again_of(standings: Iterable[Standing]) -> dict[str, None]:
     """What to read again, most pressing first: misconceptions not overcome, tasks not passed."""
     every, known = list(standings), misconceptions()
-    ideas = [
-        place_of(known[idea], standing.task)
+    sections = [
+        place_of(known[number], standing.task)
         for standing in every
-        for idea, overcome in standing.met.items()
-        if not overcome and idea in known
+        for number, overcome in standing.met.items()
+        if not overcome and number in known
     ]
-    return dict.fromkeys([*ideas, *(each.task.read for each in every if not each.passed)])
+    return dict.fromkeys([*sections, *(each.task.read for each in every if not each.passed)])
 
 
 def read_progress() -> ProgressSummary:

@@ -120,7 +120,7 @@ def tasks_to_discuss(
 ) -> list[TaskToDiscuss]:
     """The tasks on which those who tried lost the most points together, the worst first.
 
-    A task that was not attempted is left out: time is missing there, and not an idea.
+    A task that was not attempted is left out: time is missing there, not knowledge.
     """
     tried = [
         (task, [grade for result in results for grade in result.grades

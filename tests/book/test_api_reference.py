@@ -143,9 +143,9 @@ def test_the_guide_reads_from_the_files_what_the_tasks_are(chapter):
     for read, task in zip(chapter.tasks, real, strict=True):
         assert (read.id, read.title, read.minutes) == (task.id, task.title, task.minutes)
         assert (read.difficulty, read.importance) == (task.difficulty, task.importance)
-        ideas = {idea for wrong in task.wrong for idea in wrong.ids}
-        ideas |= {law.misconception for law in task.laws if law.misconception}
-        assert set(read.ideas) == ideas, task.id
+        named = {number for wrong in task.wrong for number in wrong.ids}
+        named |= {law.misconception for law in task.laws if law.misconception}
+        assert set(read.misconceptions) == named, task.id
 
 
 def test_the_guide_tells_the_goals_and_the_hours_of_every_chapter(book_folder):
@@ -159,7 +159,7 @@ def test_the_guide_tells_the_goals_and_the_hours_of_every_chapter(book_folder):
 
 def test_every_misconception_that_the_guide_mentions_is_explained_on_it(book_folder):
     guide = page(book_folder / "appendix", "guide")
-    named = {href[1:] for href in guide.xpath("//a/@href[starts-with(., '#idea-')]")}
+    named = {href[1:] for href in guide.xpath("//a/@href[starts-with(., '#misconception-')]")}
     assert len(named) > 30
     for anchor in named:
         entry = next(guide.get_element_by_id(anchor).iterancestors("li"))

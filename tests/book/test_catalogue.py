@@ -55,7 +55,7 @@ def test_the_misconceptions_begin_with_the_65_of_the_course():
 
 def test_every_misconception_is_one_that_some_task_can_name():
     tasks = [task for name in NAMES for task in load(name).tasks]
-    named = {idea for task in tasks for wrong in task.wrong for idea in wrong.ids}
+    named = {number for task in tasks for wrong in task.wrong for number in wrong.ids}
     named |= {law.misconception for task in tasks for law in task.laws}
     # M65, a tensor left on another device, needs a second one: the atlas makes it visible.
     assert misconceptions().keys() - named == {"M65"}

@@ -74,11 +74,11 @@ def test_every_wrong_choice_names_an_idea_and_every_choice_says_why(question: Qu
     for choice in question.choices:
         assert choice.why.endswith((".", ")"))
         assert 25 < len(choice.why) < 190
-        if re.match(r"M\d", choice.idea):
-            assert choice.name == misconceptions()[choice.idea].name
+        if re.match(r"M\d", choice.misconception):
+            assert choice.name == misconceptions()[choice.misconception].name
         elif not choice.right:
-            assert len(choice.idea) > 10
-            assert not choice.idea.endswith(".")
+            assert len(choice.misconception) > 10
+            assert not choice.misconception.endswith(".")
 
 
 @each_question
@@ -97,7 +97,7 @@ def test_the_diagnostic_asks_one_question_for_each_of_chapters_2_to_11():
 SOUND = {
     "skill": "a", "ask": "?", "read": "chapters/05_scaling.html#the-divisor",
     "choices": [{"text": "x", "why": "y.", "right": True}]
-    + [{"text": "x", "why": "y.", "idea": "z"}] * 3,
+    + [{"text": "x", "why": "y.", "misconception": "z"}] * 3,
 }  # fmt: skip
 
 

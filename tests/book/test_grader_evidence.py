@@ -30,10 +30,10 @@ def rows(shown: BeautifulSoup, section: str) -> list[list[str]]:
 
 
 def test_its_totals_are_those_of_the_tasks(shown):
-    ideas = sum(len(task.wrong) for _, task in TASKS)
+    count = sum(len(task.wrong) for _, task in TASKS)
     styles = sum(len(answers(name)[task.id]) for name, task in TASKS)
     table = rows(shown, "what-was-tried")
-    assert [row[1:] for row in table[:2]] == [[f"{ideas:,}"] * 2] * 2
+    assert [row[1:] for row in table[:2]] == [[f"{count:,}"] * 2] * 2
     assert table[3][1:] == [f"{styles:,}"] * 2
     forms = {row[0]: (int(row[1]), int(row[2] or 0)) for row in table[4:]}
     assert list(forms) == [form.name.replace("`", "") for form in FORMS]
@@ -51,11 +51,11 @@ def test_every_task_stands_beside_every_misconception_and_each_leads_to_what_is_
         listed = row[1].split(", ")
         counts = [int((re.findall(r"× (\d+)$", line) or [1])[0]) for line in listed]
         assert sum(counts) == len(task.wrong)
-        ids = {idea for line in listed for idea in re.findall(r"M\d+", line)}
-        assert ids == {idea for wrong in task.wrong for idea in wrong.ids}
+        ids = {number for line in listed for number in re.findall(r"M\d+", line)}
+        assert ids == {number for wrong in task.wrong for number in wrong.ids}
     guide = BeautifulSoup((book_folder / "appendix" / "guide.html").read_text("utf8"), "lxml")
     anchors = {element["id"] for element in guide.find_all(id=True)}
-    for link in shown.select('a[href^="guide.html#idea-"]'):
+    for link in shown.select('a[href^="guide.html#misconception-"]'):
         assert link["href"].partition("#")[2] in anchors, link
 
 

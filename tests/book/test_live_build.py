@@ -49,14 +49,14 @@ def test_the_wheel_of_numpy_is_the_one_whose_digest_is_written_and_the_one_that_
 
 
 def test_a_catalogue_that_is_json_already_needs_no_reader_of_yaml(tmp_path, monkeypatch):
-    (tmp_path / "ideas.json").write_text('{"M01": "read"}')
+    (tmp_path / "misconceptions.json").write_text('{"M01": "read"}')
     monkeypatch.setattr(catalogue_file.resources, "files", lambda package: tmp_path)
     monkeypatch.setitem(sys.modules, "yaml", None)
-    assert catalogue_file.load_catalogue("anywhere", "ideas.yml") == {"M01": "read"}
+    assert catalogue_file.load_catalogue("anywhere", "misconceptions.yml") == {"M01": "read"}
 
 
 def test_stored_headings_are_those_of_the_pages(monkeypatch):
-    places = [idea.read for idea in misconceptions.misconceptions().values() if idea.read]
+    places = [each.read for each in misconceptions.misconceptions().values() if each.read]
     parts = [place.removeprefix("chapters/").partition(".html#")[::2] for place in places]
     looked_up = [misconceptions.heading_of(page, anchor) for page, anchor in parts]
     index = headings()

@@ -19,15 +19,15 @@ ASKED = {"M01": [0, 1], "M02": [0], "M03": [2], "M04": [3], "M05": [4]}
 
 
 def nothing() -> dict:
-    return {"later": "", "ideas": {}}
+    return {"later": "", "misconceptions": {}}
 
 
 def due(notes, memory=None, day=TODAY) -> list[dict]:
     return call(DUE, "dueOn", day, notes, memory or nothing(), ASKED)
 
 
-def ideas(asked: list[dict]) -> list[str]:
-    return [item["idea"] for item in asked]
+def misconceptions(asked: list[dict]) -> list[str]:
+    return [item["misconception"] for item in asked]
 
 
 def wrong(task: str, *named: str, time: str = YESTERDAY) -> dict:
@@ -41,7 +41,7 @@ def entry(step: int, due_on: str, time: str = "2026-11-22T21:00:00Z") -> dict:
 def test_a_mistake_is_asked_about_from_the_next_day_on():
     notes = [wrong("5.1", "M01", time="2026-11-22T23:59:00")]
     assert due(notes, day="2026-11-22") == []
-    assert due(notes) == [{"idea": "M01", "task": "5.1", "step": 0, "question": 0}]
+    assert due(notes) == [{"misconception": "M01", "task": "5.1", "step": 0, "question": 0}]
 
 
 def test_the_latest_open_mistakes_come_first_and_no_two_of_a_task_or_a_question():
@@ -53,14 +53,14 @@ def test_the_latest_open_mistakes_come_first_and_no_two_of_a_task_or_a_question(
         wrong("5.4", "M02", time="2026-11-21T09:00:00"),  # the question of M01
         wrong("5.5", "M99", time="2026-11-22T18:00:00"),  # has no question
     ]
-    assert ideas(due(notes)) == ["M01", "M03", "M04"]
+    assert misconceptions(due(notes)) == ["M01", "M03", "M04"]
 
 
 def test_three_are_asked_in_a_day_and_no_more():
     notes = [wrong(f"5.{n}", f"M0{n}") for n in (1, 3, 4, 5)]
     assert len(due(notes)) == 3
     today = entry(1, "2026-11-26", f"{TODAY}T10:00:00")
-    assert len(due(notes, {"later": "", "ideas": {"M01": today, "M03": today}})) == 1
+    assert len(due(notes, {"later": "", "misconceptions": {"M01": today, "M03": today}})) == 1
 
 
 def test_right_answers_lengthen_the_interval_until_it_is_done():
@@ -74,7 +74,10 @@ def test_right_answers_lengthen_the_interval_until_it_is_done():
             now = next_day + timedelta(hours=12)
     assert days == [3, 7, 21]
     assert (kept["step"], kept["due"]) == (4, "")
-    assert due([wrong("5.1", "M01")], {"later": "", "ideas": {"M01": kept}}, "2027-12-01") == []
+    assert (
+        due([wrong("5.1", "M01")], {"later": "", "misconceptions": {"M01": kept}}, "2027-12-01")
+        == []
+    )
 
 
 @pytest.mark.parametrize("step", range(4))
@@ -84,24 +87,24 @@ def test_a_wrong_answer_begins_again_with_a_day(step):
 
 
 def test_what_is_kept_says_when_and_which_of_several_questions():
-    memory = {"later": "", "ideas": {"M01": entry(1, "2026-11-25")}}
+    memory = {"later": "", "misconceptions": {"M01": entry(1, "2026-11-25")}}
     notes = [wrong("5.1", "M01")]
     assert due(notes, memory, "2026-11-24") == []
     assert due(notes, memory, "2026-11-25")[0]["question"] == 1
 
 
 def test_a_mistake_that_a_check_names_again_begins_anew():
-    memory = {"later": "", "ideas": {"M01": entry(3, "2026-12-20")}}
+    memory = {"later": "", "misconceptions": {"M01": entry(3, "2026-12-20")}}
     again = [wrong("5.1", "M01"), wrong("5.4", "M01", time="2026-11-22T23:00:00Z")]
     assert due(again, memory, "2026-11-24")[0] == {
-        "idea": "M01", "task": "5.4", "step": 0, "question": 0,
+        "misconception": "M01", "task": "5.4", "step": 0, "question": 0,
     }  # fmt: skip
 
 
 def test_not_now_is_until_the_day_after():
     notes = [wrong("5.1", "M01")]
-    assert due(notes, {"later": "2026-11-24", "ideas": {}}) == []
-    assert len(due(notes, {"later": "2026-11-24", "ideas": {}}, "2026-11-24")) == 1
+    assert due(notes, {"later": "2026-11-24", "misconceptions": {}}) == []
+    assert len(due(notes, {"later": "2026-11-24", "misconceptions": {}}, "2026-11-24")) == 1
 
 
 @pytest.mark.parametrize(
@@ -129,10 +132,12 @@ def test_what_is_remembered_is_saved_loaded_and_forgotten():
     old, recent = entry(0, "2026-11-23"), entry(2, "2026-11-30", "2026-11-23T09:00:00Z")
     empty, size, merged = work(body, [old, recent])
     assert (empty, size) == (nothing(), 0)
-    assert merged == {"later": "2026-11-24", "ideas": {"M01": recent, "M02": recent}}
+    assert merged == {"later": "2026-11-24", "misconceptions": {"M01": recent, "M02": recent}}
 
 
-@pytest.mark.parametrize("spoiled", ["{", "3", '{"ideas": 3}', '{"ideas": {"M01": {"step": "x"}}}'])
+@pytest.mark.parametrize(
+    "spoiled", ["{", "3", '{"misconceptions": 3}', '{"misconceptions": {"M01": {"step": "x"}}}']
+)
 def test_a_damaged_memory_is_an_empty_one(spoiled):
     body = "localStorage.setItem('attention-course.remember', given); return work.memory();"
     assert work(body, spoiled) == nothing()
@@ -162,11 +167,13 @@ def reload_at(page, when: str) -> None:
     page.reload(wait_until="networkidle")
 
 
-def choose(page, idea: str, is_right: bool) -> str:
+def choose(page, misconception: str, is_right: bool) -> str:
     """Give the right answer to the question that stands there, or that of a misconception."""
     section = page.locator(".live-again")
-    question = reminders()[asked_for()[idea][0]]
-    wanted = next(c for c in question.choices if (c.right if is_right else c.idea == idea))
+    question = reminders()[asked_for()[misconception][0]]
+    wanted = next(
+        c for c in question.choices if (c.right if is_right else c.misconception == misconception)
+    )
     expect(section.get_by_role("group", name=question.ask[:20])).to_be_visible()
     section.get_by_role("radio", name=wanted.text, exact=True).focus()
     page.keyboard.press("Space")
@@ -200,8 +207,8 @@ def test_the_next_day_the_front_page_asks_and_remembers_the_answers(browser, boo
     expect(section.locator("legend")).to_be_focused()
     assert "26 November" in choose(page, "M04", is_right=True)
     expect(section).to_contain_text("1 of 2 right")
-    ideas = kept(page)["ideas"]
-    assert {idea: (each["step"], each["due"]) for idea, each in ideas.items()} == {
+    misconceptions = kept(page)["misconceptions"]
+    assert {number: (each["step"], each["due"]) for number, each in misconceptions.items()} == {
         "M61": (0, "2026-11-24"), "M04": (1, "2026-11-26"),
     }  # fmt: skip
     reload_at(page, "2026-11-23T21:00:00")

@@ -30,13 +30,13 @@ def tasks_that_name() -> dict[str, set[str]]:
     named: dict[str, set[str]] = {}
     for rows in json.loads(RECORD.read_text("utf8")).values():
         for row in rows:
-            for idea in re.findall(r"M\d+", " ".join(map(str, row["ideas"]))):
-                named.setdefault(idea, set()).add(row["task"])
+            for number in re.findall(r"M\d+", " ".join(map(str, row["misconceptions"]))):
+                named.setdefault(number, set()).add(row["task"])
     return named
 
 
 def test_every_misconception_that_four_tasks_name_has_a_question():
-    common = {idea for idea, tasks in tasks_that_name().items() if len(tasks) >= COMMON}
+    common = {number for number, tasks in tasks_that_name().items() if len(tasks) >= COMMON}
     assert len(common) >= 60
     assert common <= set(asked_for()), common - set(asked_for())
 
@@ -54,7 +54,7 @@ def test_a_question_has_one_right_choice_and_a_reason_for_each(reminder):
     assert sum(choice.right for choice in reminder.choices) == 1
     assert 2 <= len(reminder.choices) <= 4
     assert len({choice.text for choice in reminder.choices}) == len(reminder.choices)
-    assert reminder.ideas
+    assert reminder.misconceptions
     assert len(reminder.ask) < 230
     for choice in reminder.choices:
         assert 10 < len(choice.why) < 200
@@ -71,11 +71,11 @@ def on_the_page() -> dict:
     return for_the_page()
 
 
-@pytest.mark.parametrize("idea", asked_for())
-def test_a_question_leads_to_the_section_of_its_misconception(on_the_page, idea):
-    page, _, anchor = misconceptions()[idea].read.partition("#")
+@pytest.mark.parametrize("number", asked_for())
+def test_a_question_leads_to_the_section_of_its_misconception(on_the_page, number):
+    page, _, anchor = misconceptions()[number].read.partition("#")
     assert anchor in anchors((ROOT / page.replace(".html", ".md")).read_text("utf8"))
-    words = on_the_page["ideas"][idea]["section"]
+    words = on_the_page["misconceptions"][number]["section"]
     assert re.fullmatch(r"chapter \d+: \S.*", words)
 
 
@@ -152,7 +152,7 @@ Not quite: {why}.
 </details>
 """
 RIGHT = {"text": "a", "why": "b.", "right": True}
-WRONG = {"text": "c", "why": "d.", "idea": "M01"}
+WRONG = {"text": "c", "why": "d.", "misconception": "M01"}
 WRITTEN = {"ask": "?", "choices": [RIGHT, WRONG]}
 
 
@@ -176,7 +176,7 @@ def test_a_question_of_a_quiz_is_asked_in_its_own_words(catalogue):
     assert (reminder.id, reminder.ask) == ("05_x 1", "How many?")
     assert [choice.why for choice in reminder.choices] == ["One.", "It is one."]
     assert [choice.right for choice in reminder.choices] == [True, False]
-    assert reminder.ideas == {"M01"}
+    assert reminder.misconceptions == {"M01"}
 
 
 @pytest.mark.parametrize(
@@ -184,9 +184,9 @@ def test_a_question_of_a_quiz_is_asked_in_its_own_words(catalogue):
     [
         ({"choices": [WRONG, WRONG]}, "one of them right"),
         ({"choices": [RIGHT]}, "two to four"),
-        ({"choices": [RIGHT | {"idea": "M01"}, WRONG]}, "reveals no"),
-        ({"choices": [RIGHT, WRONG | {"idea": "M9999"}]}, "no misconception"),
-        ({"choices": [RIGHT, WRONG | {"idea": "M36"}]}, "no section"),
+        ({"choices": [RIGHT | {"misconception": "M01"}, WRONG]}, "reveals no"),
+        ({"choices": [RIGHT, WRONG | {"misconception": "M9999"}]}, "no misconception"),
+        ({"choices": [RIGHT, WRONG | {"misconception": "M36"}]}, "no section"),
         ({"ask": "$x$?"}, "a formula"),
         ({"colour": "red"}, "with ask and choices"),
         ({"choices": [{"text": "a"}]}, "text and why"),

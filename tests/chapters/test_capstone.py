@@ -181,12 +181,12 @@ def test_a_learner_in_torch_passes():
     assert grade_source(TASK, LEARNER).passed
 
 
-@pytest.mark.parametrize(("idea", "right", "wrong"), SLIPS, ids=[slip[0] for slip in SLIPS])
-def test_a_slip_of_a_learner_in_torch_is_named(idea, right, wrong):
+@pytest.mark.parametrize(("number", "right", "wrong"), SLIPS, ids=[slip[0] for slip in SLIPS])
+def test_a_slip_of_a_learner_in_torch_is_named(number, right, wrong):
     assert LEARNER.count(right) >= 1
     with names_alone():
         verdict = grade_source(TASK, LEARNER.replace(right, wrong))
-    assert "+".join(verdict.misconceptions) == idea, verdict
+    assert "+".join(verdict.misconceptions) == number, verdict
 
 
 TRAINS = (
@@ -236,12 +236,12 @@ def test_a_learner_who_trains_in_torch_passes():
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("idea", "right", "wrong"), SLIPS_IN_TRAINING, ids=[slip[0] for slip in SLIPS_IN_TRAINING]
+    ("number", "right", "wrong"), SLIPS_IN_TRAINING, ids=[slip[0] for slip in SLIPS_IN_TRAINING]
 )
-def test_a_slip_of_a_learner_who_trains_is_named(idea, right, wrong):
+def test_a_slip_of_a_learner_who_trains_is_named(number, right, wrong):
     assert TRAINS.count(right) == 1
     verdict = grade_source(TRAINING, TRAINS.replace(right, wrong))
-    assert "+".join(verdict.misconceptions) == idea, verdict
+    assert "+".join(verdict.misconceptions) == number, verdict
 
 
 def test_the_stored_model_is_read_as_safetensors_reads_it():

@@ -917,7 +917,9 @@ class TestVerdicts:
 
     def test_no_colour_is_spelled(self):
         text = "".join(shown._repr_html_() for shown in self.all_statuses())
-        assert "#" not in text.replace("ipynb#", "").replace("md#idea", "").replace("&#", "")
+        assert "#" not in text.replace("ipynb#", "").replace("md#misconception", "").replace(
+            "&#", ""
+        )
         assert "rgb" not in text
 
     def test_the_link_leads_from_the_exercise_to_the_chapter(self):

@@ -170,9 +170,9 @@ def test_the_book_shows_what_was_tried_and_no_more(name: str) -> None:
     )
     for task in load(name).tasks:
         row = recorded(name, task)
-        ideas = [wrong.misconception for wrong in task.wrong]
-        assert (row["title"], row["ideas"]) == (task.title, ideas), (
+        named = [wrong.misconception for wrong in task.wrong]
+        assert (row["title"], row["misconceptions"]) == (task.title, named), (
             "run: python -m tests.support.kill_matrix"
         )
-        assert row["killed"] == row["named"] == len(ideas)
+        assert row["killed"] == row["named"] == len(named)
         assert (row["styles"], row["refused"]) == (len(answers(name)[task.id]), 0)

@@ -168,9 +168,9 @@ def test_a_case_that_is_not_implemented_is_an_error_where_another_is():
 
 
 def test_an_error_counts_by_being_raised_where_numbers_agree():
-    def idea(x):
+    def wrong(x):
         if x.ndim > 1:
-            raise ValueError("as the idea writes it")
+            raise ValueError("as the wrong writes it")
         return 3 * x
 
     def raises(words, factor):
@@ -181,7 +181,7 @@ def test_an_error_counts_by_being_raised_where_numbers_agree():
 
         return answer
 
-    named = [Wrong("M01", idea)]
+    named = [Wrong("M01", wrong)]
     assert of_two_cases(raises("as I write it", 3), wrong=named).misconceptions == ("M01",)
     assert of_two_cases(raises("as I write it", 4), wrong=named).misconceptions == ()
 
@@ -229,8 +229,9 @@ def test_no_message_begins_with_a_number_of_the_list():
     assert verdict.misconceptions == ("M26",)
     assert not any(re.match(r"M\d", sentence) for sentence in verdict.sentences)
     assert repr(verdict).endswith("(M26)")
-    assert '<a class="course-idea" href="../appendix/guide.md#idea-M26">M26</a>' in (
-        verdict._repr_html_()
+    assert (
+        '<a class="course-misconception" href="../appendix/guide.md#misconception-M26">M26</a>'
+        in (verdict._repr_html_())
     )
 
 

@@ -34,8 +34,10 @@ def test_a_word_that_nobody_knows_is_named_beside_the_mistake_that_is_known():
 def counted(answer, *wrong):
     """The verdict on a task of three counts, whose misconceptions are a part each."""
     cases = [Case((3, 5), about="3 and 5"), Case((7, 2), about="7 and 2")]
-    ideas = [Wrong(idea, change) for idea, change in zip(("M346", "M354"), wrong, strict=False)]
-    task = Task("1.1", "f", "f", 1, 1, 1, right, lambda _: cases, wrong=ideas, arrays=("numpy",))
+    wrongs = [
+        Wrong(number, change) for number, change in zip(("M346", "M354"), wrong, strict=False)
+    ]
+    task = Task("1.1", "f", "f", 1, 1, 1, right, lambda _: cases, wrong=wrongs, arrays=("numpy",))
     return judge(task, answer)
 
 

@@ -45,8 +45,8 @@ def file(tmp_path, monkeypatch) -> Path:
     return path
 
 
-def verdict(task="5.1", status="passed", *ideas) -> Verdict:
-    return Verdict(Status(status), task, f"Task {task}", misconceptions=ideas)
+def verdict(task="5.1", status="passed", *named) -> Verdict:
+    return Verdict(Status(status), task, f"Task {task}", misconceptions=named)
 
 
 def noted(*verdicts) -> summary.ProgressSummary:

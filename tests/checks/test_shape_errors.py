@@ -146,8 +146,8 @@ def test_an_array_for_one_number_is_called_an_array():
 
 def test_the_core_pages_of_the_afternoon_lead_to_no_page_off_their_path():
     task = EXERCISE["7.2"]
-    for idea in ("M01", "M11", "M16"):  # read in chapters 5 and 6, and on a deeper page
-        assert place_of(misconceptions()[idea], task) == task.read
+    for number in ("M01", "M11", "M16"):  # read in chapters 5 and 6, and on a deeper page
+        assert place_of(misconceptions()[number], task) == task.read
     deeper = replace(task, read="chapters/07_self_attention_deeper.html#why-sinusoids")
     assert place_of(misconceptions()["M01"], deeper) == misconceptions()["M01"].read
     assert place_of(misconceptions()["M05"], task) == misconceptions()["M05"].read

@@ -19,7 +19,7 @@ class Slip(NamedTuple):
 
     task: str
     begins: str
-    idea: str
+    number: str
     has: str
     lacks: str = "no such words"
 
@@ -55,7 +55,7 @@ def test_a_slip_has_a_name_that_is_true_of_it(slip):
     name = answer["exercise"]
     verdict = grade_source(load(name)[slip.task], answer["code"], dict(setup(name)))
     words = " ".join(verdict.sentences)
-    assert verdict.misconceptions == (slip.idea,)
+    assert verdict.misconceptions == (slip.number,)
     assert slip.has in words
     assert slip.lacks not in words
 

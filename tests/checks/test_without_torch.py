@@ -84,11 +84,11 @@ def test_a_misconception_that_needs_torch_is_not_blamed_on_who_imports_it():
     program = f"""{ONE_ANSWER}
 import dataclasses
 from checks import Wrong
-def idea(x):
+def wrong(x):
     import torch
     return torch.zeros(2)
-task = dataclasses.replace(task, wrong=[Wrong("M63", idea)])
-print(judge(task, idea))"""
+task = dataclasses.replace(task, wrong=[Wrong("M63", wrong)])
+print(judge(task, wrong))"""
     assert "M63" not in without_packages(program)
 
 

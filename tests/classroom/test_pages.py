@@ -21,12 +21,12 @@ from classroom.status import GradeStatus
 EXERCISE = exercise_named("07_self_attention")
 
 
-def student(name: str, *passed: bool, idea: str = "M01") -> SubmissionGrade:
+def student(name: str, *passed: bool, number: str = "M01") -> SubmissionGrade:
     """A student who passed or failed 7.1, 7.2 and so on, five points each."""
     marks = tuple(
         TaskGrade(f"7.{n + 1}", GradeStatus.PASSED if right else GradeStatus.WRONG, 5 * right, 5,
-             ("Right on 3 cases.",) if right else (f"{idea}: no scaling. Divide by `sqrt(d_k)`.",),
-             () if right else (idea,), "hidden 0.123456", "chapters/05_scaling.html#claim-S0-21")
+             ("Right on 3 cases." if right else f"{number}: no scaling. Divide by `sqrt(d_k)`.",),
+             () if right else (number,), "hidden 0.123456", "chapters/05_scaling.html#claim-S0-21")
         for n, right in enumerate(passed)
     )  # fmt: skip
     return SubmissionGrade(
@@ -37,7 +37,7 @@ def student(name: str, *passed: bool, idea: str = "M01") -> SubmissionGrade:
 CLASS = [
     student("a", True, True, True),
     student("b", True, False, True),
-    student("c", False, False, False, idea="M02"),
+    student("c", False, False, False, number="M02"),
     student("d", True, False, False),
 ]
 
@@ -88,7 +88,7 @@ def test_a_task_that_all_passed_discriminates_nobody():
 
 
 def test_mistakes_are_counted_by_student_and_not_by_task():
-    assert [(idea, count, tasks) for idea, _, count, tasks in count_misconceptions(CLASS)] == [
+    assert [(number, count, tasks) for number, _, count, tasks in count_misconceptions(CLASS)] == [
         ("M01", 2, "7.2, 7.3"), ("M02", 1, "7.1, 7.2, 7.3"),
     ]  # fmt: skip
 

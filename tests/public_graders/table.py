@@ -39,7 +39,7 @@ def our_verdict(bug: Bug) -> dict[str, object]:
     """What the check of this course says, to the same parts."""
     task = exercise_named(PAGES[bug.task.split(".")[0]])[bug.task]
     verdict = judge(task, ours(bug.pieces, bug.task))
-    return {"status": verdict.status, "ideas": list(verdict.misconceptions),
+    return {"status": verdict.status, "misconceptions": list(verdict.misconceptions),
             "sentence": verdict.sentences[0] if verdict.sentences else ""}  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def markdown(record: dict) -> str:
     lines = [f"| bug | {' | '.join(names)} | this course |", "|---" * (len(names) + 2) + "|"]
     for bug in record["bugs"]:
         signs = [SIGNS[bug["graders"][name]] for name in names]
-        named = ", ".join(bug["ours"]["ideas"]) or bug["ours"]["status"]
+        named = ", ".join(bug["ours"]["misconceptions"]) or bug["ours"]["status"]
         lines.append(f"| {bug['name']} | {' | '.join(signs)} | {named} |")
     return "\n".join(lines)
 

@@ -36,7 +36,7 @@ def test_the_stored_table_is_what_comes_out_and_this_course_names_every_bug(bare
     )
     for bug in record["bugs"]:
         assert bug["ours"]["status"] == "wrong", bug
-        assert set(bug["ours"]["ideas"]) & set(misconceptions()), bug
+        assert set(bug["ours"]["misconceptions"]) & set(misconceptions()), bug
 
 
 def test_every_grader_says_where_it_was_read_and_what_is_good_about_it():

@@ -180,7 +180,7 @@ def known_once() -> Iterator[None]:
     """
     cases: dict[tuple, tuple[Task, list[Case]]] = {}
     truths: dict[int, list] = {}
-    ideas: dict[tuple[int, int], Any] = {}
+    outcomes: dict[tuple[int, int], Any] = {}
     draw, right_outcomes = Task.draw, trial.right_outcomes
     outcome_of = fitting.outcome_of
 
@@ -199,9 +199,9 @@ def known_once() -> Iterator[None]:
         key = (id(wrong), id(case))
         if task.is_value:
             return outcome_of(wrong, task, case)
-        if key not in ideas:
-            ideas[key] = outcome_of(wrong, task, case)
-        return ideas[key]
+        if key not in outcomes:
+            outcomes[key] = outcome_of(wrong, task, case)
+        return outcomes[key]
 
     with (
         patch.object(Task, "draw", draw_once),

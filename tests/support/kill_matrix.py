@@ -163,7 +163,7 @@ FORMS = (
 def row(name: str, task: Task) -> dict[str, Any]:
     """All that was tried on one task, and what became of it."""
     with names_alone():
-        ideas = [(wrong, judge(task, wrong.answer)) for wrong in task.wrong]
+        verdicts = [(wrong, judge(task, wrong.answer)) for wrong in task.wrong]
     forms = {}
     for form in FORMS:
         verdict = form.judged(name, task)
@@ -171,9 +171,9 @@ def row(name: str, task: Task) -> dict[str, Any]:
     return {
         "task": task.id,
         "title": task.title,
-        "ideas": [wrong.misconception for wrong, _ in ideas],
-        "killed": sum(not verdict.passed for _, verdict in ideas),
-        "named": sum(verdict.misconceptions == wrong.ids for wrong, verdict in ideas),
+        "misconceptions": [wrong.misconception for wrong, _ in verdicts],
+        "killed": sum(not verdict.passed for _, verdict in verdicts),
+        "named": sum(verdict.misconceptions == wrong.ids for wrong, verdict in verdicts),
         "styles": len(answers(name)[task.id]),
         "refused": sum(not judge(task, right).passed for right in answers(name)[task.id]),
         "forms": forms,
@@ -183,12 +183,12 @@ def row(name: str, task: Task) -> dict[str, Any]:
 def totals(rows: list[dict[str, Any]]) -> str:
     """What all tasks come to, in one sentence."""
     explained = [form for row in rows for form in row["forms"].values() if form is not None]
-    ideas = sum(len(row["ideas"]) for row in rows)
+    count = sum(len(row["misconceptions"]) for row in rows)
     killed, named, refused, styles = (
         sum(row[key] for row in rows) for key in ("killed", "named", "refused", "styles")
     )
     return (
-        f"{len(rows)} tasks: {killed} of {ideas} misconceptions killed, {named} named; "
+        f"{len(rows)} tasks: {killed} of {count} misconceptions killed, {named} named; "
         f"{sum(explained)} of {len(explained)} failures of form explained; "
         f"{refused} of {styles} right answers refused"
     )

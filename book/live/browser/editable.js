@@ -23,7 +23,7 @@ export function session() {
 /** The links of an output lead to notebooks; in the book they lead to its pages. */
 export function showHtml(place, html) {
   place.innerHTML = html;
-  for (const link of place.querySelectorAll('a[href*=".ipynb"], a.course-idea'))
+  for (const link of place.querySelectorAll('a[href*=".ipynb"], a.course-misconception'))
     link.setAttribute("href", link.getAttribute("href").replace(/\.(ipynb|md)\b/, ".html"));
 }
 

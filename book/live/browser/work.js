@@ -137,17 +137,17 @@ export function standings(every = notes()) {
 
 const isEntry = (entry) => Number.isInteger(entry?.step) && [entry.due, entry.time].every((text) => typeof text === "string");
 
-/** What was asked again: {later, ideas: {M01: {step, due, time}}}, as due.js makes it. */
+/** What was asked again: {later, misconceptions: {M01: {step, due, time}}}, as due.js makes it. */
 export function memory(held = parsed(read(MEMORY))) {
-  const ideas = Object.entries(held?.ideas ?? {}).filter(([, entry]) => isEntry(entry));
-  return { later: typeof held?.later === "string" ? held.later : "", ideas: Object.fromEntries(ideas) };
+  const misconceptions = Object.entries(held?.misconceptions ?? {}).filter(([, entry]) => isEntry(entry));
+  return { later: typeof held?.later === "string" ? held.later : "", misconceptions: Object.fromEntries(misconceptions) };
 }
 
 /** Keep how a misconception stands; of two, the one that was answered later stays. */
-export function keepMemory(ideas, later = "") {
+export function keepMemory(misconceptions, later = "") {
   const kept = memory();
-  for (const [idea, entry] of Object.entries(ideas))
-    if (!(kept.ideas[idea]?.time > entry.time)) kept.ideas[idea] = entry;
+  for (const [misconception, entry] of Object.entries(misconceptions))
+    if (!(kept.misconceptions[misconception]?.time > entry.time)) kept.misconceptions[misconception] = entry;
   if (later > kept.later) kept.later = later;
   write(MEMORY, JSON.stringify(kept));
 }
@@ -174,8 +174,8 @@ export function merge(text) {
   const union = [...new Set([...lines(notes()), ...lines(notes(lines(file.notes ?? []).join("\n")))])];
   union.sort((a, b) => String(parsed(a).time).localeCompare(String(parsed(b).time)));
   write(NOTES, union.map((line) => `${line}\n`).join(""));
-  const { ideas, later } = memory(file.remember);
-  if (Object.keys(ideas).length || later) keepMemory(ideas, later);
+  const { misconceptions, later } = memory(file.remember);
+  if (Object.keys(misconceptions).length || later) keepMemory(misconceptions, later);
   const passed = [...standings().values()].filter((task) => task.passed).length;
   return { answers: Object.keys(taken).length, passed };
 }

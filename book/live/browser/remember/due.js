@@ -17,31 +17,32 @@ export function dayAfter(day, count) {
 
 /** Each misconception that the notes name, latest first: by which task, when, and whether that task is still open. */
 export function named(notes) {
-  const ideas = new Map();
+  const met = new Map();
   for (const { task, status, misconceptions, time } of notes) {
-    for (const idea of misconceptions) ideas.set(idea, { idea, task, time: Date.parse(time) || 0, open: true });
-    if (status === "passed") for (const each of ideas.values()) each.open &&= each.task !== task;
+    for (const misconception of misconceptions)
+      met.set(misconception, { misconception, task, time: Date.parse(time) || 0, open: true });
+    if (status === "passed") for (const each of met.values()) each.open &&= each.task !== task;
   }
-  return [...ideas.values()].sort((a, b) => b.open - a.open || b.time - a.time);
+  return [...met.values()].sort((a, b) => b.open - a.open || b.time - a.time);
 }
 
 /** How a misconception stands: by the last answer, or anew if a check has named it since. */
-export function standing({ idea, time }, { ideas }) {
-  const kept = ideas[idea];
+export function standing({ misconception, time }, { misconceptions }) {
+  const kept = misconceptions[misconception];
   if (kept && Date.parse(kept.time) >= time) return kept;
   return { step: 0, due: dayAfter(dayOf(time), INTERVALS[0]), time: "" };
 }
 
-/** Up to three questions for a day: [{idea, task, step, question}], no two of one task or with the same question. */
+/** Up to three questions for a day: [{misconception, task, step, question}], no two of one task or with the same question. */
 export function dueOn(day, notes, memory, askedFor) {
   if (memory.later > day) return [];
-  const answered = Object.values(memory.ideas).filter(({ time }) => dayOf(time) === day).length;
+  const answered = Object.values(memory.misconceptions).filter(({ time }) => dayOf(time) === day).length;
   const chosen = [];
   for (const each of named(notes)) {
     const { step, due } = standing(each, memory);
-    const questions = askedFor[each.idea] ?? [];
+    const questions = askedFor[each.misconception] ?? [];
     if (!questions.length || step >= INTERVALS.length || due > day) continue;
-    const next = { idea: each.idea, task: each.task, step, question: questions[step % questions.length] };
+    const next = { misconception: each.misconception, task: each.task, step, question: questions[step % questions.length] };
     if (!chosen.some(({ task, question }) => task === next.task || question === next.question)) chosen.push(next);
   }
   return chosen.slice(0, Math.max(0, MOST - answered));

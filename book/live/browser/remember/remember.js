@@ -1,7 +1,7 @@
 // On the front page: a question about each mistake that a check has named before.
 
 import { h, unique } from "../../../../figures/widgets/kit.js";
-import { questions, ideas } from "course-questions"; // made by book/catalogue/remember.py
+import { questions, misconceptions } from "course-questions"; // made by book/catalogue/remember.py
 import { INTERVALS, after, dayAfter, dayOf, turned } from "./due.js";
 import * as work from "../work.js";
 
@@ -23,7 +23,7 @@ export function againInWords({ due }, now) {
 }
 
 /** One question: its choices, and after the answer what was right, why, and where to read. */
-function asked({ idea, task, step, question }, count, taskLink, onAnswer) {
+function asked({ misconception, task, step, question }, count, taskLink, onAnswer) {
   const { ask, choices } = questions[question];
   const name = unique("remember");
   const offered = turned(choices, step).map((choice, n) => {
@@ -43,7 +43,7 @@ function asked({ idea, task, step, question }, count, taskLink, onAnswer) {
       return;
     }
     const entry = after(step, chosen.right, Date.now());
-    work.keepMemory({ [idea]: entry });
+    work.keepMemory({ [misconception]: entry });
     for (const { input, label, right } of offered) {
       input.disabled = true;
       if (right) label.classList.add("right");
@@ -56,8 +56,9 @@ function asked({ idea, task, step, question }, count, taskLink, onAnswer) {
           h("p", {}, h("b", { class: "wrong" }, "✗ Not quite. "), html("span", chosen.why)),
           h("p", {}, h("b", {}, "The right answer: "), html("span", text.replace(/\.$/, "")), ". ", html("span", why)),
         ];
-    const read = h("a", { class: "course-read", href: ideas[idea].read }, ideas[idea].section);
-    const met = ["In ", taskLink(task), ` a check named this mistake: ${ideas[idea].name}. Read: `, read, ". "];
+    const about = misconceptions[misconception];
+    const read = h("a", { class: "course-read", href: about.read }, about.section);
+    const met = ["In ", taskLink(task), ` a check named this mistake: ${about.name}. Read: `, read, ". "];
     status.replaceChildren(...verdict, h("p", {}, ...met, againInWords(entry, Date.now())));
     onAnswer(chosen.right, press);
   };
