@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from checks.drivers import known_and_new, one_thread
+from checks.drivers import known_and_new, one_thread, sampled_story
 
 # Kinds of words in a story: the id of the first, and how many there are; the last two repeat.
 # The grammar of lib.training.story_model, which a sandbox lacks; a test holds the two equal.
@@ -38,6 +38,7 @@ def train_from_nothing(answer: Any, count: int, seed: int) -> Any:
         return {
             "first": first(ids), "trained": trained(ids), "known": trained(stories[:, :-1]),
             "beginnings": [trained(ids[:, :n]) for n in BEGINNINGS],
+            "story": sampled_story(trained),
         }  # fmt: skip
 
 

@@ -81,13 +81,18 @@ def judge(task: Task, answer: Any, seed: int = 0, source: str = "") -> Verdict:
 
 def _wrong(task: Task, trial: Trial, answer: Any, source: str) -> Verdict | None:
     """The verdict on results that are not those of the reference."""
+    mistake = _explained(task, trial, answer, source)
+    return mistake and _with_library(task, trial, answer, mistake)
+
+
+def _explained(task: Task, trial: Trial, answer: Any, source: str = "") -> Verdict | None:
+    """What is wrong with the results, where the slip is, and the numbers behind a measure."""
     mistake = explain(task, trial)
     if not mistake:
         return None
     mistake = _with_place(task, trial, answer, mistake, source)
     numbers = list(_numbers(seen for seen in trial.compared if not seen.same))
-    mistake = replace(mistake, sentences=(*mistake.sentences, *numbers[:1]))
-    return _with_library(task, trial, answer, mistake)
+    return replace(mistake, sentences=(*mistake.sentences, *numbers[:1]))
 
 
 def _numbers(compared: Iterable[Compared]) -> Iterator[str]:
@@ -176,8 +181,7 @@ def _not_again(task: Task, answer: Any, trial: Trial, seed: int) -> Verdict | No
             continue
         if any(same_outcome(known.truth, compared.outcome, 0.0) for known in trial.compared):
             return kept_result(task, compared.case)
-    mistake = explain(task, again)
-    return _with_place(task, again, answer, mistake) if mistake else None
+    return _explained(task, again, answer)
 
 
 def _is_telling(outcome: Outcome) -> bool:

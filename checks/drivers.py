@@ -189,6 +189,19 @@ def tiny_stories(count: int, rng: Any) -> Any:
     return torch.stack([name, has, a, colour, thing, stop, the, thing, is_, colour, stop], dim=1)
 
 
+def sampled_story(model: Any) -> list[int]:
+    """Sample the ten tokens after token 0 from a model (1, n) -> logits (1, n, vocab)."""
+    import torch
+
+    rng = torch.Generator().manual_seed(0)
+    ids = torch.zeros(1, 1, dtype=torch.int64)
+    with torch.no_grad():
+        for _ in range(10):
+            weights = model(ids)[:, -1].softmax(-1).nan_to_num(1)  # NaN: any token
+            ids = torch.cat((ids, torch.multinomial(weights, 1, generator=rng)), dim=1)
+    return ids[0].tolist()
+
+
 def small_model() -> Any:
     """Build a decoder of one layer for stories of 11 words out of 22.
 

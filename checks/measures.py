@@ -14,13 +14,14 @@ from itertools import pairwise
 from typing import Any
 
 from checks.capstone_drivers import BEGINNINGS, MOST_LETTERS, SENTENCE, VOCAB, short_stories
-from checks.drivers import known_and_new, small_model, tiny_stories
+from checks.drivers import known_and_new, sampled_story, small_model, tiny_stories
 from checks.task import Measured
 
 TINY_BOUND = (math.log(5) + math.log(6)) / 10
 TINY_WORDS = (
     "Mia Ben Ana Tom Eva Sam red blue green black white ball box cup hat key book has a . The is"
 )
+SHORT_WORDS = "the fluffy blue small old creature fox owl cat dog sees follows helps finds ."
 MOST_COMPARED = 5_000  # letters of a paragraph, which are looked for in the whole text
 SHORT_BOUND = sum(math.log(count) for _, count in SENTENCE[1:]) / 10
 
@@ -53,23 +54,8 @@ def trained_model(handed: Any, count: int, seed: int) -> Any:
         "parameters": handed["parameters"],
         **state_of(logits, new, handed["stories"] == "a few", TINY_BOUND),
     }
-    change = fallen(start, losses(logits, new).mean().item(), TINY_BOUND)
-    return Measured(words, f"{change} Your model now writes: {' '.join(story_of(model, seed))}")
-
-
-def story_of(model: Any, seed: int) -> list[str]:
-    """Sample a story, word by word, that begins with the first name."""
-    import torch
-
-    rng = torch.Generator().manual_seed(seed)
-    ids = torch.zeros(1, 1, dtype=torch.int64)
-    with torch.no_grad():
-        for _ in range(10):
-            chances = (
-                model(ids)[:, -1].softmax(-1).nan_to_num(1.0)
-            )  # any word, of one without sense
-            ids = torch.cat((ids, torch.multinomial(chances, 1, generator=rng)), dim=1)
-    return [TINY_WORDS.split()[i] for i in ids[0]]
+    end = losses(logits, new).mean().item()
+    return Measured(words, fallen(start, end, TINY_BOUND, sampled_story(model), TINY_WORDS))
 
 
 def model_with(state: Any) -> Any:
@@ -107,15 +93,16 @@ def own_model(handed: Any, count: int, seed: int) -> Any:
         "later tokens": "hidden" if moved < 1e-3 else "seen",
         **state_of(trained, new, known.min().item() < SHORT_BOUND / 2, SHORT_BOUND),
     }
-    return Measured(words, fallen(start, end, SHORT_BOUND))
+    return Measured(words, fallen(start, end, SHORT_BOUND, handed["story"], SHORT_WORDS))
 
 
-def fallen(start: float, end: float, bound: float) -> str:
-    """What training did to the loss, beside the least that it can be."""
-    went = "fell" if end < start else "went"
+def fallen(start: float, end: float, bound: float, story: list[int], vocabulary: str) -> str:
+    """What training did to the loss, beside the least that it can be, and what the model writes."""
+    went, words = "fell" if end < start else "went", vocabulary.split()
     return (
         f"The loss on 500 freshly drawn stories {went} from {start:.2f} with random parameters to "
-        f"{end:.2f}; the lower bound is {bound:.2f} nats."
+        f"{end:.2f}; the lower bound is {bound:.2f} nats. Sampled from your model: "
+        f"{' '.join(words[index] for index in story)}"
     )
 
 

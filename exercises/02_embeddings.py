@@ -515,7 +515,9 @@ def _words_at_obtuse_angles(rng):
     given[2] += 2 * (given[0] - given[1])  # so that the target is long
     target = given[0] - given[1] + given[2]
     others = rng.normal(size=(4, 3))
-    others -= (0.5 + np.maximum(others @ target, 0))[:, None] * target / (target @ target)
+    # Each by an amount of its own, so that no two dot products tie.
+    away = [0.5, 0.7, 0.9, 1.1] + np.maximum(others @ target, 0)
+    others -= away[:, None] * target / (target @ target)
     return np.concatenate([given, others])
 
 

@@ -88,13 +88,9 @@ def task(call, known):
     """A task from the call that makes it, which is read and never run."""
     given = {word.arg: word.value for word in call.keywords}
     plain = [ast.literal_eval(given[name]) for name in list(GuideTask.__annotations__)[:-1]]
-    misconceptions = [
-        number
-        for name in ("wrong", "laws")
-        if name in given
-        for number in named(given[name], known)
-    ]
-    return GuideTask(*plain, tuple(dict.fromkeys(misconceptions)))
+    parts = [given[name] for name in ("wrong", "laws") if name in given]
+    misconceptions = dict.fromkeys(number for part in parts for number in named(part, known))
+    return GuideTask(*plain, tuple(misconceptions))
 
 
 def named(part, known, seen=()):

@@ -50,6 +50,9 @@ KNOWN = [
          "From here no way leads back to a parameter. `nn.Parameter` makes one of a tensor, or "
          "`tensor.requires_grad_()`, with `_` at its end and before the forward pass; `detach` "
          "and `no_grad` cut the way."),
+        ("optimizer can only optimize Tensors, but one of the params is str",
+         "An optimizer takes a list of tensors; of a dictionary it sees the names alone. Give it "
+         "`list(parameters.values())`."),
         (r"torch\.nn\.Parameter or None expected",
          "What is computed from a parameter, its transpose for example, is a tensor. Two "
          "modules share a parameter where both hold the `nn.Parameter` itself."),

@@ -1541,6 +1541,28 @@ SLIPS = {
         "    return head\n",
         "where both hold the `nn.Parameter` itself",
     ),
+    "a dictionary given to the optimizer": Slip(
+        "17_capstone", "17.2",
+        "import torch\n"
+        "def train(stories):\n"
+        "    p = {'wte.weight': torch.zeros(15, 32, requires_grad=True)}\n"
+        "    optimizer = torch.optim.AdamW(p, lr=0.01)\n"
+        "    return optimizer\n",
+        "sees the names alone",
+    ),
+    "gradients cleared before the step uses them": Slip(
+        "13_training", "13.9",
+        "import torch\n"
+        "def train(model, stories):\n"
+        "    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)\n"
+        "    for _ in range(5):\n"
+        "        logits, labels = model(stories[:, :-1]), stories[:, 1:]\n"
+        "        torch.nn.functional.cross_entropy(logits.mT, labels).backward()\n"
+        "        optimizer.zero_grad()\n"
+        "        optimizer.step()\n"
+        "    return model\n",
+        "between these two leaves nothing to use",
+    ),
     "no parameter to train": Slip(
         "17_capstone", "17.2",
         "import torch\n"

@@ -25,6 +25,7 @@ def test_the_checks_sample_the_stories_of_lib():
     ids = [story_model.IDS[kind] for kind in places]
     assert [list(range(first, first + count)) for first, count in capstone_drivers.SENTENCE] == ids
     assert len(story_model.WORDS) == capstone_drivers.VOCAB
+    assert measures.SHORT_WORDS.split() == story_model.WORDS
 
 
 def test_the_bound_of_both_is_three_choices_of_4_words_and_two_of_5_in_ten_labels():
