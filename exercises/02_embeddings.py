@@ -516,7 +516,7 @@ def _words_at_obtuse_angles(rng):
     target = given[0] - given[1] + given[2]
     others = rng.normal(size=(4, 3))
     # Each by an amount of its own, so that no two dot products tie.
-    away = [0.5, 0.7, 0.9, 1.1] + np.maximum(others @ target, 0)
+    away = np.array([0.5, 0.7, 0.9, 1.1]) + np.maximum(others @ target, 0)
     others -= away[:, None] * target / (target @ target)
     return np.concatenate([given, others])
 
