@@ -83,7 +83,7 @@ test: install ## install everything; then lint, unit tests, every notebook, the 
 	--no-loadscope-reorder -p no:cacheprovider --nbval --nbval-cell-timeout 600 --nbval-sanitize-with tests/nbval.cfg \
 	$(sort $(wildcard chapters/*.ipynb)) tests $(sort $(wildcard exercises/*.ipynb))
 
-nightly: .venv/.course .venv/.chromium node_modules/.installed ## run the tests that make test leaves out: other seeds, every page (two hours)
+nightly: .venv/.course .venv/.chromium node_modules/.installed ## run the tests that make test leaves out: other seeds, every page (an hour)
 	@$(BIN)/python -m pytest -m nightly -n $(WORKERS) --dist load -p no:cacheprovider tests
 
 bench: .venv/.bench/.installed ## measure the speed against others in 25 quiet minutes; fill the table

@@ -89,7 +89,7 @@ def own_model(handed: Any, count: int, seed: int) -> Any:
     side = "below" if before < 0 else "above"
     words = {
         "first loss": "near ln 15" if abs(before) < 0.7 else f"far {side} ln 15",
-        "training": "changed nothing" if bool((first == trained).all()) else "changed the model",
+        "the two models": "agree" if bool((first == trained).all()) else "differ",
         "later tokens": "hidden" if moved < 1e-3 else "seen",
         **state_of(trained, new, known.min().item() < SHORT_BOUND / 2, SHORT_BOUND),
     }

@@ -50,6 +50,9 @@ KNOWN = [
          "From here no way leads back to a parameter. `nn.Parameter` makes one of a tensor, or "
          "`tensor.requires_grad_()`, with `_` at its end and before the forward pass; `detach` "
          "and `no_grad` cut the way."),
+        ("can't optimize a non-leaf Tensor",
+         "A tensor that is computed from others is no parameter, not even `0.07 * w` with "
+         "`requires_grad`. Compute it first, then call `requires_grad_()` on the result."),
         ("optimizer can only optimize Tensors, but one of the params is str",
          "An optimizer takes a list of tensors; of a dictionary it sees the names alone. Give it "
          "`list(parameters.values())`."),

@@ -94,7 +94,8 @@ def passed(task: Task, count: int, *notes: str) -> Verdict:
         return make_verdict(task, Status.PASSED, "The value is right.")
     laws = "".join(f"; {law.name}" for law in task.laws)
     cases = f"{count} case{'s' if count > 1 else ''}"
-    return make_verdict(task, Status.PASSED, f"Right on {cases}{laws}.", *filter(None, notes))
+    count_words = "" if task.measure and any(notes) else f"Right on {cases}{laws}."
+    return make_verdict(task, Status.PASSED, *filter(None, (count_words, *notes)))
 
 
 def unsteady(task: Task, case: Case) -> Verdict:

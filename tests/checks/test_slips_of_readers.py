@@ -1541,6 +1541,14 @@ SLIPS = {
         "    return head\n",
         "where both hold the `nn.Parameter` itself",
     ),
+    "a parameter that is computed": Slip(
+        "17_capstone", "17.2",
+        "import torch\n"
+        "def train(stories):\n"
+        "    words = 0.07 * torch.randn(15, 32, requires_grad=True)\n"
+        "    return torch.optim.AdamW([words], lr=0.01)\n",
+        "Compute it first, then call",
+    ),
     "a dictionary given to the optimizer": Slip(
         "17_capstone", "17.2",
         "import torch\n"

@@ -136,7 +136,7 @@ import checks.drivers, checks.capstone_drivers
 WORDS = {
     "old gradients": "cleared", "parameters": "changed", "predicts": "the next word",
     "loss on freshly drawn stories": "within 0.1 of the lower bound", "by heart": "none",
-    "first loss": "near ln 15", "training": "changed the model", "later tokens": "hidden",
+    "first loss": "near ln 15", "the two models": "differ", "later tokens": "hidden",
     "stories": "most",
 }
 def forged(answer, *args):
