@@ -41,11 +41,11 @@ def about_entries(expected: Node, got: Node, tolerance: float | None) -> str:
 def about_parts(task: Task, failing: Sequence[Compared]) -> str:
     """A sentence on the parts of a result that are wrong on some failing case, if others are not.
 
-    A value, which the learner should find, is not told part by part.
+    A value, which the learner should find, is not told part by part; a measure names its own.
     """
     seen = [compared_parts(each.truth.value, each.outcome.value, counts=True) for each in failing]
     names = [[name for name, _, _ in parts] for parts in seen]
-    if task.is_value or not names[0] or any(other != names[0] for other in names):
+    if task.is_value or task.measure or not names[0] or any(other != names[0] for other in names):
         return ""
     wrong = set.union(*(wrong_parts(parts, task.tolerance) for parts in seen))
     if not wrong or len(wrong) == len(names[0]):

@@ -72,7 +72,9 @@ def make_verdict(task: Task, status: Status, *sentences: str, **rest: Any) -> Ve
 
 
 def argument_blocks(task: Task, case: Case) -> tuple[Shown, ...]:
-    """The arguments of a case, as they are shown."""
+    """The arguments of a case, as they are shown; a measure has only a count and a seed."""
+    if task.measure:
+        return ()
     names = [*argument_names(task.reference, task.call, len(case.args)), *case.kwargs]
     pairs = zip(names, (*case.args, *case.kwargs.values()), strict=True)
     return tuple(

@@ -124,3 +124,11 @@ def test_a_link_has_words(page):
 def test_a_column_without_a_name_is_seen(head):
     assert nameless_headers(f"{head}\n|---|---|\n| 1 | 2 |\n")
     assert not nameless_headers("| model | of $d_k$ |\n|---|---|\n| | 2 |\n")
+
+
+@pytest.mark.parametrize("page", TEXTS)
+def test_an_equation_of_another_page_is_named_with_its_page(page):
+    """Each page counts its own equations from 1."""
+    own = re.findall(r"^\$\$ \((eq-[\w-]+)\)", TEXTS[page], re.MULTILINE)
+    for label, after in re.findall(r"\{eq\}`([\w-]+)`(.{12})", TEXTS[page]):
+        assert label in own or after == " of the core", f"say which page has {label}"

@@ -169,3 +169,4 @@ def test_the_exercise_tells_both_losses_and_lets_the_model_write():
     story = re.search(r"from your model: (.+)", repr(right))[1].split()
     colour, thing = story[3:5]
     assert " ".join(story) == f"Mia has a {colour} {thing} . The {thing} is {colour} ."
+    assert "seed" not in repr(few_steps), "what the check draws from says nothing to a learner"

@@ -134,7 +134,7 @@ def test_an_array_for_torch_is_copied_where_it_is_asked_for():
 FORGED = """
 import checks.drivers, checks.capstone_drivers
 WORDS = {
-    "old gradients": "cleared", "parameters": "changed", "predicts": "the next word",
+    "old gradients": "cleared", "parameters": "changed", "repeats the word that it reads": "no",
     "loss on freshly drawn stories": "within 0.1 of the lower bound", "by heart": "none",
     "first loss": "near ln 15", "the two models": "differ", "later tokens": "hidden",
     "stories": "most",
