@@ -40,8 +40,7 @@ THEME_FIXES = [  # (what the theme writes, what the page needs)
     # Accessible names that differ from the words on the button.
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),
     (r'(<button class="btn search-button-field[^>]*?) aria-label="Search"', r"\1"),
-    # Toggles without a name, and list items whose role no longer exists.
-    (r'<summary>(<span class="toctree-toggle")', r'<summary aria-label="Pages below">\1'),
+    # List items whose role no longer exists.
     (r'(<div class="citation"[^>]*) role="doc-biblioentry"', r'\1 role="listitem"'),
     # The sidebar stands outside every landmark.
     (r'(<div) (id="pst-primary-sidebar")', r'\1 role="region" aria-label="Contents" \2'),

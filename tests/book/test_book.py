@@ -1,5 +1,6 @@
 """The book as its readers meet it: every page, wide and narrow, light and dark, in Chromium."""
 
+import posixpath
 import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
@@ -8,6 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.accessibility import objections
@@ -92,6 +94,25 @@ def visit(browser, book):
     yield open_page
     for visit in visits:
         visit.context.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_sidebar_of_a_page_leads_to_all_others_and_marks_it(book_folder, name):
+    sidebar = BeautifulSoup((book_folder / name).read_text("utf8"), "html.parser").find(
+        "nav", class_="bd-docs-nav"
+    )
+    links = [link["href"] for link in sidebar.find_all("a")]
+    here = posixpath.dirname(name)
+    reached = [posixpath.normpath(posixpath.join(here, link)) if link != "#" else name
+               for link in links]  # fmt: skip
+    assert reached == PAGES[1:]  # the first page is behind the book's name
+    marked = [link["href"] for link in sidebar.select("a[aria-current=page]")]
+    assert marked == ([] if name == PAGES[0] else ["#"])
+    chapters = sidebar.select("li.toctree-l1.current")
+    assert len(chapters) == len(marked)
+    for pages in chapters[:1] and chapters[0].select("details"):
+        assert pages.has_attr("open"), "the pages of this chapter are shown"
+    assert len(sidebar.select("details[open]")) <= 1
 
 
 @pytest.mark.parametrize("name", PAGES)

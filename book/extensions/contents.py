@@ -1,0 +1,35 @@
+"""The list of pages in the sidebar, read from the table of contents once for all pages."""
+
+from functools import cache
+
+from sphinx import addnodes
+
+
+@cache
+def parts(env):
+    """Each part of the book: its caption, and its pages with the pages below them."""
+
+    def titled(page):
+        return page, env.titles[page].astext()
+
+    return [
+        {
+            "caption": tree["caption"],
+            "pages": [
+                (*titled(page), list(map(titled, env.toctree_includes.get(page, []))))
+                for page in tree["includefiles"]
+            ],
+        }
+        for tree in env.master_doctree.findall(addnodes.toctree)
+    ]
+
+
+def hand_over(app, page, template, context, doctree):
+    """Let the sidebar's template have the parts."""
+    context["contents"] = parts(app.env)
+
+
+def setup(app):
+    app.connect("env-updated", lambda app, env: parts(env) and [])  # before the processes part
+    app.connect("html-page-context", hand_over)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
