@@ -6,7 +6,7 @@ from sphinx import addnodes
 
 
 @cache
-def parts(env):
+def sidebar(env):
     """Each part of the book: its caption, and its pages with the pages below them."""
 
     def titled(page):
@@ -26,10 +26,10 @@ def parts(env):
 
 def hand_over(app, page, template, context, doctree):
     """Let the sidebar's template have the parts."""
-    context["contents"] = parts(app.env)
+    context["contents"] = sidebar(app.env)
 
 
 def setup(app):
-    app.connect("env-updated", lambda app, env: parts(env) and [])  # before the processes part
+    app.connect("env-updated", lambda app, env: sidebar(env) and [])  # before the processes part
     app.connect("html-page-context", hand_over)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
