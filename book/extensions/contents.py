@@ -29,7 +29,13 @@ def hand_over(app, page, template, context, doctree):
     context["contents"] = sidebar(app.env)
 
 
+def read_once(app, env):
+    """Read the parts before the processes that write are started: each has them then."""
+    sidebar(env)
+    return []  # no page changes by it
+
+
 def setup(app):
-    app.connect("env-updated", lambda app, env: sidebar(env) and [])  # before the processes part
+    app.connect("env-updated", read_once)
     app.connect("html-page-context", hand_over)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
