@@ -76,8 +76,8 @@ def report_on_pages(
 def run_tests(setting: Setting) -> tuple[str, list[str]]:
     """Run the numeric tests under a setting; return pytest's summary and what failed."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=line",
-               "-n", str(WORKERS), "--dist", "loadfile", "-m", "not book and not linux",
-               *NUMERIC]  # fmt: skip
+               "-n", str(WORKERS), "--dist", "loadfile",
+               "-m", "not book and not linux and not nightly", *NUMERIC]  # fmt: skip
     process = subprocess.run(
         command, env=setting.environment(), cwd=ROOT, capture_output=True, text=True
     )
