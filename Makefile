@@ -47,7 +47,7 @@ pdf: book .venv/.course .venv/.chromium ## print the whole book as one PDF (minu
 	@$(BIN)/python -m book.build.pdf --paper $(PAPER)
 
 slides: book .venv/.course ## cut a deck for each meeting of the teacher's guide from the book
-	@$(BIN)/python -m book.teaching.decks _build/html
+	@$(BIN)/python -m book.teaching.slides _build/html
 	@echo "Open one with make serve: http://127.0.0.1:$(PORT)/slides/meeting-01.html"
 
 quizzes: .venv/.course ## write the quizzes for a learning platform, as GIFT and as QTI

@@ -26,6 +26,7 @@ from types import ModuleType
 
 from livereload import Server
 
+from book.build import require_checkout
 from book.build.notebooks import ROOMS, ROOT, build, pages
 from book.build.sphinx_build import build_book
 
@@ -104,6 +105,7 @@ class Copy:
 def main() -> None:
     if len(sys.argv) != 2:
         sys.exit("Expected a port; say: make draft")
+    require_checkout(ROOT)
     os.environ["COURSE_DRAFT"] = "yes"  # for book/extensions/teachers_guide.py
     port, again = int(sys.argv[1]), Copy()
     again()

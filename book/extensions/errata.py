@@ -34,7 +34,7 @@ class Imprecise(SphinxDirective):
         rest = [
             claim for claim in claims().values() if claim.verdict in UNSOUND and not claim.erratum
         ]
-        return [raw("\n".join(map(said, rest)))]
+        return [raw("\n".join(map(claim_html, rest)))]
 
 
 class Verdicts(SphinxDirective):
@@ -53,11 +53,11 @@ def section(erratum: Erratum) -> nodes.section:
     title = f"{erratum.id}. {erratum.name}"
     node = nodes.section("", nodes.title("", title), ids=[erratum.id], names=[erratum.id.lower()])
     known = f'<p class="known"><strong>How we know.</strong> {set_text(erratum.known)}</p>'
-    node += raw("\n".join([*map(said, erratum.claims), known]))
+    node += raw("\n".join([*map(claim_html, erratum.claims), known]))
     return node
 
 
-def said(claim: Claim) -> str:
+def claim_html(claim: Claim) -> str:
     """What a source says, the verdict, what holds, and the place of the course that shows it."""
     who = f'<abbr title="{escape(citation(claim.source))}">{claim.source}</abbr>'
     return (

@@ -27,10 +27,12 @@ def leave_out(app, page, template, context, doctree):
     unneeded = [word for word, use in NEEDED_FOR.items() if not re.search(use, body)]
     for kind in ("script_files", "css_files"):
         files = context.get(kind, [])
-        files[:] = [file for file in files if not any(word in said(file) for word in unneeded)]
+        files[:] = [
+            file for file in files if not any(word in searched_text(file) for word in unneeded)
+        ]
 
 
-def said(file):
+def searched_text(file):
     """The name of a script or style, or its text if it stands on the page."""
     name = str(getattr(file, "filename", None) or "").rpartition("/")[2]
     return (name + (getattr(file, "attributes", {}).get("body") or "")).lower()

@@ -1,4 +1,4 @@
-"""Run a process that can only compute: no network, no files, little memory, little time.
+"""Run a process that can only compute: no network, no file of the user's, bounded memory and time.
 
 `classroom/sandbox/isolation.py` isolates it; this file exchanges messages with it, measures from
 outside what all its processes use together, and ends it at a limit.

@@ -8,8 +8,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from book.build.local_browser import served
-from book.teaching.decks import meetings, write_decks
 from book.teaching.page_parts import chapter_slides, plain_text, read_page
+from book.teaching.slides import meetings, write_decks
 
 MEETINGS = 12
 
