@@ -55,7 +55,9 @@ def trained_model(handed: Any, count: int, seed: int) -> Any:
         **state_of(logits, new, handed["stories"] == "a few", TINY_BOUND),
     }
     end = losses(logits, new).mean().item()
-    return Measured(words, fallen(start, end, TINY_BOUND, sampled_story(model), TINY_WORDS))
+    verb = "fell" if end < start else "went"
+    went = f"{verb} from {start:.2f} with random parameters to {end:.2f}"
+    return Measured(words, measured_losses(went, TINY_BOUND, sampled_story(model), TINY_WORDS))
 
 
 def model_with(state: Any) -> Any:
@@ -93,16 +95,16 @@ def own_model(handed: Any, count: int, seed: int) -> Any:
         "later tokens": "hidden" if moved < 1e-3 else "seen",
         **state_of(trained, new, known.min().item() < SHORT_BOUND / 2, SHORT_BOUND),
     }
-    return Measured(words, fallen(start, end, SHORT_BOUND, handed["story"], SHORT_WORDS))
+    are = f"is {start:.2f} with your first function and {end:.2f} with your second"
+    return Measured(words, measured_losses(are, SHORT_BOUND, handed["story"], SHORT_WORDS))
 
 
-def fallen(start: float, end: float, bound: float, story: list[int], vocabulary: str) -> str:
-    """What training did to the loss, beside the least that it can be, and what the model writes."""
-    went, words = "fell" if end < start else "went", vocabulary.split()
+def measured_losses(losses: str, bound: float, story: list[int], vocabulary: str) -> str:
+    """The losses before and after training, the least that they can be, what the model writes."""
+    words = vocabulary.split()
     return (
-        f"The loss on 500 freshly drawn stories {went} from {start:.2f} with random parameters to "
-        f"{end:.2f}; the lower bound is {bound:.2f} nats. Sampled from your model: "
-        f"{' '.join(words[index] for index in story)}"
+        f"The loss on 500 freshly drawn stories {losses}; the lower bound is {bound:.2f} nats. "
+        f"Sampled from your model: {' '.join(words[index] for index in story)}"
     )
 
 

@@ -160,7 +160,7 @@ def test_the_exercise_tells_both_losses_and_lets_the_model_write():
     task = importlib.import_module("exercises.13_training").EXERCISE["13.9"]
     right, few_steps = (judge(task, answer) for answer in (task.reference, task.wrong[-3].answer))
     assert right.passed
-    assert few_steps.misconceptions == ("M784",)
+    assert few_steps.misconceptions == ("M1405",)
     for verdict, ends in ((right, r"0\.[34]\d"), (few_steps, r"[0-3]\.\d\d")):
         pattern = (
             rf"fell from 3\.\d\d with random parameters to {ends}; the lower bound is 0\.34 nats"
