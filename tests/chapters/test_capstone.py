@@ -230,8 +230,11 @@ SLIPS_IN_TRAINING = [
 TRAINING = importlib.import_module("exercises.17_capstone").EXERCISE["17.2"]
 
 
-def test_a_learner_who_trains_in_torch_passes():
-    assert grade_source(TRAINING, TRAINS).passed
+def test_a_learner_who_trains_in_torch_passes_and_reads_both_losses():
+    verdict = grade_source(TRAINING, TRAINS)
+    assert verdict.passed
+    losses = r"is [23]\.\d\d with your first function and 0\.[78]\d with your second"
+    assert re.search(losses, repr(verdict)), verdict
 
 
 @pytest.mark.nightly
